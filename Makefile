@@ -1,0 +1,65 @@
+# The tasks of everyday work. Cargo does the building; this only knows the right words.
+
+CARGO  ?= cargo
+CC     ?= cc
+PREFIX ?= /usr/local
+
+# Where cargo builds; tools and benchmark data live there too.
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+
+# Seconds for each fuzz target, and further arguments for the benchmark.
+FUZZ_SECONDS ?= 60
+BENCH_ARGS   ?=
+
+.PHONY: help setup build demo test lint audit bench fuzz install clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## check that what a build needs is there
+	@scripts/setup.sh
+
+build: setup ## build release binaries into target/release
+	$(CARGO) build --release --locked
+
+demo: build ## analyse the example traces
+	INTERLOPER=$(TARGET)/release/interloper examples/demo.sh
+
+test: setup ## run all tests
+	$(CARGO) test --workspace --locked
+
+lint: ## check format, lints, documentation, licences and sources of dependencies
+	@scripts/setup.sh lint
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+	$(CC) -std=c11 -Wall -Wextra -Werror -fsyntax-only benches/floor.c
+	@scripts/setup.sh deny
+	$(TARGET)/tools/bin/cargo-deny --locked check licenses bans sources
+
+audit: ## look for known vulnerabilities in dependencies (needs the network)
+	@scripts/setup.sh deny
+	$(TARGET)/tools/bin/cargo-deny --locked check advisories
+
+bench: build ## measure, side by side with the floor; BENCH_ARGS=--large for the long tables
+	@mkdir -p $(TARGET)/bench
+	$(CC) -std=c11 -O2 -Wall -Wextra -o $(TARGET)/bench/floor benches/floor.c
+	$(TARGET)/release/interloper-bench --interloper $(TARGET)/release/interloper \
+	    --floor $(TARGET)/bench/floor --data $(TARGET)/bench $(BENCH_ARGS)
+
+fuzz: ## run every fuzz target for FUZZ_SECONDS (needs cargo-fuzz, see fuzz/README.md)
+	@$(CARGO) fuzz --version >/dev/null 2>&1 || { echo "fuzz: no cargo-fuzz; see fuzz/README.md" >&2; exit 1; }
+	@set -e; for target in $$($(CARGO) fuzz list); do \
+	    echo "fuzz: $$target for $(FUZZ_SECONDS) s"; \
+	    mkdir -p "fuzz/found/$$target"; \
+	    RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run "$$target" "fuzz/found/$$target" "fuzz/corpus/$$target" \
+	        -- -max_total_time=$(FUZZ_SECONDS); \
+	done
+
+install: build ## install under PREFIX (default /usr/local)
+	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/doc/interloper"
+	install -m 755 $(TARGET)/release/interloper "$(DESTDIR)$(PREFIX)/bin/interloper"
+	install -m 644 LICENSE-MIT LICENSE-APACHE "$(DESTDIR)$(PREFIX)/share/doc/interloper"
+
+clean: ## remove everything that was built
+	$(CARGO) clean

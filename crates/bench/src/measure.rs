@@ -1,0 +1,81 @@
+//! Running contenders in turns, and what the kernel says each run has cost.
+
+use anyhow::{Context, Result, bail};
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use wait4::Wait4;
+
+/// A command line that competes.
+pub(crate) struct Contender {
+    pub(crate) name: &'static str,
+    program: OsString,
+    arguments: Vec<OsString>,
+}
+
+impl Contender {
+    pub(crate) fn new(name: &'static str, program: &Path, arguments: &[&str], input: &Path) -> Self {
+        let mut arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+        arguments.push(input.into());
+        Contender { name, program: program.into(), arguments }
+    }
+}
+
+/// What a run has cost; of several runs, the least of each.
+#[derive(Clone)]
+pub(crate) struct Cost {
+    /// User and system time of all its threads.
+    pub(crate) cpu: Duration,
+    /// From start to end.
+    pub(crate) wall: Duration,
+    /// The most memory it ever had, in bytes.
+    pub(crate) memory: u64,
+    /// What it said on standard error; of several runs, all of it.
+    pub(crate) said: String,
+}
+
+impl Cost {
+    fn merge(&mut self, other: Cost) {
+        self.cpu = self.cpu.min(other.cpu);
+        self.wall = self.wall.min(other.wall);
+        self.memory = self.memory.min(other.memory);
+        self.said += &other.said;
+    }
+}
+
+/// Runs the contenders in turns and returns what each cost, in their order.
+///
+/// A round before the first brings files and binaries into memory; it does not count.
+pub(crate) fn side_by_side(contenders: &[Contender], rounds: u32) -> Result<Vec<Cost>> {
+    for contender in contenders {
+        run(contender)?;
+    }
+    let mut costs = contenders.iter().map(run).collect::<Result<Vec<Cost>>>()?;
+    for _ in 1..rounds {
+        for (contender, cost) in contenders.iter().zip(&mut costs) {
+            cost.merge(run(contender)?);
+        }
+    }
+    Ok(costs)
+}
+
+fn run(contender: &Contender) -> Result<Cost> {
+    let mut command = Command::new(&contender.program);
+    command.args(&contender.arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let cannot_run = || format!("cannot run {}", contender.program.display());
+    let started = Instant::now();
+    let mut child = command.spawn().with_context(cannot_run)?;
+    let mut said = String::new();
+    if let Some(mut stderr) = child.stderr.take() {
+        stderr.read_to_string(&mut said).with_context(cannot_run)?;
+    }
+    let used = child.wait4().with_context(cannot_run)?;
+    let wall = started.elapsed();
+    // One means that something was found, which is none of our business.
+    if !matches!(used.status.code(), Some(0 | 1)) {
+        bail!("{} failed ({}):\n{said}", contender.program.display(), used.status);
+    }
+    Ok(Cost { cpu: used.rusage.utime + used.rusage.stime, wall, memory: used.rusage.maxrss, said })
+}

@@ -1,0 +1,235 @@
+//! What can be said on the command line.
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use interloper_generate::Shape;
+use interloper_trace::RegionSource;
+use interloper_trace::file::Format;
+use interloper_trace::std_format::StdDialect;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  interloper analyze run.std                      which violations are possible?
+  interloper analyze run.std --property serial    was the observed order serializable?
+  interloper generate bank --events 1000000 -o bank.ilt
+  interloper convert bank.ilt bank.std
+  interloper dump run.ilt | less
+
+Exit codes: 0 nothing found, 1 something found, 2 wrong usage or unreadable input,
+70 a bug of interloper's, 130 interrupted (what was found so far is printed).";
+
+/// Finds atomicity violations in multithreaded programs.
+#[derive(Debug, Parser)]
+#[command(name = "interloper", version, about, before_help = EXAMPLES, max_term_width = 100)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Predict violations from a trace
+    Analyze(AnalyzeArgs),
+    /// Count what a trace holds
+    Stats(StatsArgs),
+    /// Show the events of a trace as text
+    Dump(DumpArgs),
+    /// Convert a trace to another format, by extension
+    Convert(ConvertArgs),
+    /// Make a synthetic trace
+    Generate(GenerateArgs),
+}
+
+/// Which trace, and how to read it.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct InputArgs {
+    /// The trace: .ilt, .std, .jsonl, .data (RapidBin), or - for standard input
+    pub(crate) trace: Option<PathBuf>,
+    /// The format of the trace, if its name does not tell
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) input_format: Option<InputFormat>,
+    /// Which operations an STD trace may use: RAPID's, or also rd, wr and req
+    #[arg(long, value_name = "DIALECT", default_value = "rapid")]
+    pub(crate) std_dialect: Dialect,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct AnalyzeArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// What to predict with
+    #[arg(long, default_value = "lockset")]
+    pub(crate) model: Model,
+    /// What to ask: three-access violations, or whether the observed order was serializable
+    #[arg(long, default_value = "triple")]
+    pub(crate) property: Property,
+    /// Whose regions count, of: annotated, locks, functions, inferred
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = region_source,
+          default_value = "annotated,locks,functions")]
+    pub(crate) regions: Vec<RegionSource>,
+    /// List every triple instead of one representative for each pair of lock states
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// How many findings to list; all are counted [default: 20 as text, all as JSON]
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// The least verdict that makes the exit code 1 [default: the highest the model can give]
+    #[arg(long, value_name = "VERDICT")]
+    pub(crate) fail_on: Option<FailOn>,
+    /// How to write the result
+    #[arg(long, default_value = "text")]
+    pub(crate) format: OutputFormat,
+    /// Write the result to a file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Say on standard error where the time went
+    #[arg(long)]
+    pub(crate) stats: bool,
+    /// Show no progress bar
+    #[arg(long)]
+    pub(crate) no_progress: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct StatsArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// How to write the numbers
+    #[arg(long, default_value = "text")]
+    pub(crate) format: OutputFormat,
+    /// Write them to a file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Show no progress bar
+    #[arg(long)]
+    pub(crate) no_progress: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DumpArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// The first event to show
+    #[arg(long, value_name = "INDEX", default_value_t = 0)]
+    pub(crate) from: u64,
+    /// How many events to show
+    #[arg(long, value_name = "N")]
+    pub(crate) count: Option<u64>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ConvertArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// Where to write: .ilt, .std or .jsonl
+    pub(crate) output: PathBuf,
+    /// Drop what the target format cannot hold, instead of refusing
+    #[arg(long)]
+    pub(crate) lossy: bool,
+    /// Keep the events before the first damage, instead of refusing a damaged trace
+    #[arg(long)]
+    pub(crate) salvage: bool,
+    /// Show no progress bar
+    #[arg(long)]
+    pub(crate) no_progress: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct GenerateArgs {
+    /// bank, raytracer, elevator or random
+    pub(crate) shape: Shape,
+    /// Where to write: .std, .ilt or .jsonl [default: STD to standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// How many events, exactly
+    #[arg(long, value_name = "N")]
+    pub(crate) events: Option<u64>,
+    /// How many threads
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<u32>,
+    /// How many locks
+    #[arg(long, value_name = "N")]
+    pub(crate) locks: Option<u32>,
+    /// How many variables
+    #[arg(long, value_name = "N")]
+    pub(crate) variables: Option<u32>,
+    /// Which of the traces of that shape and size
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// bank: how many transactions one region spans
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    pub(crate) widen: u32,
+    /// random: no fork and join
+    #[arg(long)]
+    pub(crate) no_forks: bool,
+    /// random: release locks in any order
+    #[arg(long)]
+    pub(crate) non_nested: bool,
+    /// Show no progress bar
+    #[arg(long)]
+    pub(crate) no_progress: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum InputFormat {
+    Ilt,
+    Std,
+    Jsonl,
+    Rapidbin,
+}
+
+impl From<InputFormat> for Format {
+    fn from(format: InputFormat) -> Format {
+        match format {
+            InputFormat::Ilt => Format::Ilt,
+            InputFormat::Std => Format::Std,
+            InputFormat::Jsonl => Format::Jsonl,
+            InputFormat::Rapidbin => Format::RapidBin,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Dialect {
+    Rapid,
+    Extended,
+}
+
+impl From<Dialect> for StdDialect {
+    fn from(dialect: Dialect) -> StdDialect {
+        match dialect {
+            Dialect::Rapid => StdDialect::Rapid,
+            Dialect::Extended => StdDialect::Extended,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Model {
+    /// Locks, fork and join; values ignored
+    Lockset,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Property {
+    Triple,
+    Serial,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    Possible,
+    Plausible,
+    Feasible,
+    Confirmed,
+}
+
+fn region_source(name: &str) -> Result<RegionSource, String> {
+    RegionSource::from_name(name).ok_or_else(|| "expected annotated, locks, functions or inferred".to_owned())
+}

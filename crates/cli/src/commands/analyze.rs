@@ -1,0 +1,216 @@
+//! `interloper analyze`.
+
+use crate::args::{AnalyzeArgs, FailOn, Model, OutputFormat, Property};
+use crate::exit::Exit;
+use crate::input::Input;
+use crate::output;
+use crate::pass::Pass;
+use anyhow::Context as _;
+use interloper_model::{RegionEdge, RegionSources, Regions};
+use interloper_predict::lockset::{self, Enumerator, Profiler};
+use interloper_predict::serial::{Cycle, Serializability};
+use interloper_report::build::{self, TraceFacts};
+use interloper_report::result::Verdict;
+use interloper_report::{Document, text};
+use interloper_trace::{Event, EventIndex, Op};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::time::Instant;
+
+/// Findings listed as text unless the user says otherwise.
+const TEXT_LIMIT: usize = 20;
+
+pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
+    let input = Input::find(&args.input)?;
+    let sources: RegionSources = args.regions.iter().copied().collect();
+    let Analysed { document, interrupted, found } = match args.property {
+        Property::Triple => match args.model {
+            Model::Lockset => triples(args, &input, sources)?,
+        },
+        Property::Serial => serial(args, &input, sources)?,
+    };
+    let rendered = match args.format {
+        OutputFormat::Text => text::render(&document, &input.name),
+        OutputFormat::Json => {
+            serde_json::to_string_pretty(&document).context("cannot write the result as JSON")? + "\n"
+        }
+    };
+    output::write_text(args.output.as_deref(), &rendered)?;
+    Ok(match (interrupted, found) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Found,
+        (false, false) => Exit::Clean,
+    })
+}
+
+struct Analysed {
+    document: Document,
+    interrupted: bool,
+    /// Whether something was found that `--fail-on` asks for.
+    found: bool,
+}
+
+fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow::Result<Analysed> {
+    let limit = args.limit.unwrap_or(match args.format {
+        OutputFormat::Text => TEXT_LIMIT,
+        OutputFormat::Json => usize::MAX,
+    });
+    let options = lockset::Options::new(sources).with_limit(limit);
+    let clock = Clock::new(args.stats);
+
+    let mut profiler = Profiler::new(&options);
+    let pass = Pass::run(
+        input,
+        "profiling",
+        !args.no_progress,
+        &mut profiler,
+        |profiler, index, event, _| profiler.observe(index, event),
+        |_| String::new(),
+    )?;
+    let mut profile = profiler.finish();
+    clock.lap("read and profile");
+    let joined = Clock::new(args.stats);
+    let mut prediction = profile.join(&options);
+    joined.lap("join phase");
+
+    let mut notes = pass.notes();
+    let mut interrupted = pass.interrupted;
+    if args.all && interrupted {
+        notes.push("interrupted before every triple could be listed: these are representatives".to_owned());
+    } else if args.all {
+        let second = Clock::new(args.stats);
+        let mut enumerator = Enumerator::new(&options, &prediction);
+        let pass = Pass::run(
+            input,
+            "enumerating",
+            !args.no_progress,
+            &mut enumerator,
+            |enumerator, index, event, _| enumerator.observe(index, event),
+            |_| String::new(),
+        )?;
+        interrupted = pass.interrupted;
+        if interrupted {
+            notes = pass.notes();
+        }
+        prediction = enumerator.finish();
+        second.lap("enumeration");
+    }
+    if args.stats {
+        eprintln!("lock states: {}, profile entries: {}", profile.lock_states(), profile.entries());
+    }
+    if profile.regions() == 0 {
+        notes.push("the trace has no region of the chosen sources, so nothing is meant to be atomic".to_owned());
+    }
+    let facts = TraceFacts {
+        tables: pass.tables(),
+        events: pass.events(),
+        threads: profile.threads() as u64,
+        regions: profile.regions(),
+        non_nested: profile.non_nested(),
+    };
+    let document = build::lockset(&facts, &prediction, notes);
+    let fail_on = args.fail_on.map_or(Verdict::Possible, Verdict::from);
+    Ok(Analysed { document, interrupted, found: prediction.possible > 0 && fail_on <= Verdict::Possible })
+}
+
+fn serial(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow::Result<Analysed> {
+    let clock = Clock::new(args.stats);
+    let mut analysis = Serializability::new(sources);
+    let pass = Pass::run(
+        input,
+        "checking order",
+        !args.no_progress,
+        &mut analysis,
+        |analysis, index, event, _| analysis.observe(index, event),
+        |analysis| analysis.cycle().map_or(String::new(), |cycle| format!("not serializable at event {}", cycle.at)),
+    )?;
+    clock.lap("read and check");
+    let cycle = analysis.cycle();
+    let picked = match cycle {
+        Some(cycle) => Picked::read(input, cycle, sources, !args.no_progress)?,
+        None => Picked::default(),
+    };
+    let facts = TraceFacts {
+        tables: pass.tables(),
+        events: pass.events(),
+        threads: analysis.threads() as u64,
+        regions: analysis.regions(),
+        non_nested: &[],
+    };
+    let document = build::serial(&facts, cycle, !pass.interrupted, &picked.events, &picked.ends, pass.notes());
+    Ok(Analysed { document, interrupted: pass.interrupted, found: cycle.is_some() })
+}
+
+/// The events of a cycle, picked out by reading the trace again; the analysis itself keeps none.
+#[derive(Default)]
+struct Picked {
+    wanted: FxHashSet<EventIndex>,
+    events: FxHashMap<EventIndex, Event>,
+    /// The end of each region, by its begin.
+    ends: FxHashMap<EventIndex, EventIndex>,
+    open: FxHashMap<interloper_trace::ThreadId, EventIndex>,
+}
+
+impl Picked {
+    fn read(input: &Input, cycle: &Cycle, sources: RegionSources, progress: bool) -> anyhow::Result<Picked> {
+        let wanted = cycle.steps.iter().flat_map(|step| [step.transaction.start, step.enter, step.leave]).collect();
+        let mut picked = Picked { wanted, ..Picked::default() };
+        let mut regions = Regions::new(sources);
+        Pass::run(
+            input,
+            "explaining",
+            progress,
+            &mut picked,
+            |picked, index, event, _| picked.observe(&mut regions, index, event),
+            |_| String::new(),
+        )?;
+        Ok(picked)
+    }
+
+    fn observe(&mut self, regions: &mut Regions, index: EventIndex, event: &Event) {
+        if self.wanted.contains(&index) {
+            self.events.insert(index, *event);
+        }
+        match event.op {
+            Op::RegionBegin(region) if regions.begin(event.thread, region.source) == RegionEdge::Outermost => {
+                if self.wanted.contains(&index) {
+                    self.open.insert(event.thread, index);
+                }
+            }
+            Op::RegionEnd(region) if regions.end(event.thread, region.source) == RegionEdge::Outermost => {
+                if let Some(begin) = self.open.remove(&event.thread) {
+                    self.ends.insert(begin, index);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Says where the time went, if asked.
+struct Clock {
+    begun: Instant,
+    wanted: bool,
+}
+
+impl Clock {
+    fn new(wanted: bool) -> Self {
+        Clock { begun: Instant::now(), wanted }
+    }
+
+    fn lap(&self, phase: &str) {
+        if self.wanted {
+            eprintln!("{phase}: {:.3} ms", self.begun.elapsed().as_secs_f64() * 1e3);
+        }
+    }
+}
+
+impl From<FailOn> for Verdict {
+    fn from(fail_on: FailOn) -> Verdict {
+        match fail_on {
+            FailOn::Possible => Verdict::Possible,
+            FailOn::Plausible => Verdict::Plausible,
+            FailOn::Feasible => Verdict::Feasible,
+            FailOn::Confirmed => Verdict::Confirmed,
+        }
+    }
+}

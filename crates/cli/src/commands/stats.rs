@@ -1,0 +1,30 @@
+//! `interloper stats`.
+
+use crate::args::{OutputFormat, StatsArgs};
+use crate::exit::Exit;
+use crate::input::Input;
+use crate::output;
+use crate::pass::Pass;
+use anyhow::Context as _;
+use interloper_model::Census;
+use interloper_report::stats;
+
+pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Exit> {
+    let input = Input::find(&args.input)?;
+    let mut census = Census::new();
+    let pass = Pass::run(
+        &input,
+        "counting",
+        !args.no_progress,
+        &mut census,
+        |census, _, event, _| census.observe(event),
+        |_| String::new(),
+    )?;
+    let stats = stats::stats(&census, pass.tables(), input.bytes(), pass.notes());
+    let rendered = match args.format {
+        OutputFormat::Text => stats.text(),
+        OutputFormat::Json => serde_json::to_string_pretty(&stats).context("cannot write the numbers as JSON")? + "\n",
+    };
+    output::write_text(args.output.as_deref(), &rendered)?;
+    Ok(if pass.interrupted { Exit::Interrupted } else { Exit::Clean })
+}

@@ -1,0 +1,23 @@
+//! Ctrl-C: the first one asks, the second one insists.
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// Begins to listen for interrupts.
+pub(crate) fn install() {
+    let flag = Arc::clone(INTERRUPTED.get_or_init(Arc::default));
+    for signal in [SIGINT, SIGTERM] {
+        // In this order: the second signal finds the flag set and ends the process. Where a handler
+        // cannot be installed, the signal keeps its ordinary, immediate effect.
+        let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag));
+        let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
+    }
+}
+
+/// Whether the user wants us to stop.
+pub(crate) fn requested() -> bool {
+    INTERRUPTED.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
+}

@@ -1,0 +1,60 @@
+//! A progress bar, once something takes more than a second, on a terminal.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal as _;
+use std::time::{Duration, Instant};
+
+/// Shows how far a pass over a trace is.
+pub(crate) struct Progress {
+    label: &'static str,
+    total: Option<u64>,
+    begun: Instant,
+    wanted: bool,
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    const PATIENCE: Duration = Duration::from_secs(1);
+
+    /// Progress towards a number of bytes or events.
+    pub(crate) fn new(label: &'static str, total: Option<u64>, enabled: bool) -> Self {
+        let wanted = enabled && std::io::stderr().is_terminal();
+        Progress { label, total, begun: Instant::now(), wanted, bar: None }
+    }
+
+    /// Says how far it is.
+    pub(crate) fn at(&mut self, position: u64, found: impl FnOnce() -> String) {
+        if !self.wanted {
+            return;
+        }
+        if self.bar.is_none() && self.begun.elapsed() >= Self::PATIENCE {
+            self.bar = Some(self.draw());
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_position(position);
+            bar.set_message(found());
+        }
+    }
+
+    fn draw(&self) -> ProgressBar {
+        let bar = ProgressBar::with_draw_target(self.total, ProgressDrawTarget::stderr());
+        let template = match self.total {
+            Some(_) => "{prefix} [{bar:30}] {percent}% {elapsed} {msg}",
+            None => "{prefix} {spinner} {elapsed} {msg}",
+        };
+        // The templates are constants; were one wrong, the default style would do.
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.set_prefix(self.label);
+        bar
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

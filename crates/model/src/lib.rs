@@ -1,0 +1,27 @@
+//! What a trace means: accesses, regions, lock states, fork/join order.
+//!
+//! Analyses are written in these terms. This crate **never** does IO and never fails: it is fed
+//! events that a reader has already checked to be well-formed.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`access`] | which events touch memory, and how |
+//! | [`regions`] | which events belong to one step: outermost regions of chosen sources |
+//! | [`held`] | which locks a thread holds, re-entrancy folded away |
+//! | [`lock_state`] | lock sets and acquisition histories, interned, and when two are compatible |
+//! | [`fork_join`] | the order that fork and join impose |
+//! | [`census`] | what a trace holds, in numbers |
+
+pub mod access;
+pub mod census;
+pub mod fork_join;
+pub mod held;
+pub mod lock_state;
+pub mod regions;
+
+pub use access::{AccessKind, Pattern, access_of};
+pub use census::{Census, kind_name};
+pub use fork_join::{ForkJoinLog, Strand, StrandOrder};
+pub use held::{HeldLocks, LockChange};
+pub use lock_state::{LockStates, StateId};
+pub use regions::{RegionEdge, RegionSources, Regions};

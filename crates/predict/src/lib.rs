@@ -1,0 +1,17 @@
+//! Prediction without a solver: one module for each rung of the ladder that is linear in the trace.
+//!
+//! | module | answers | from |
+//! |---|---|---|
+//! | [`lockset`] | which three accesses could violate atomicity, as far as locks, fork and join tell | the CAV'09 meta-analysis |
+//! | [`serial`] | whether the observed order itself was conflict-serializable | after Velodrome and AeroDrome |
+//!
+//! This crate **never** reads files and knows no solver. Analyses are fed events one by one and
+//! asked at the end, so they run on a trace of any length, and could run inside the traced process.
+
+pub mod lockset;
+pub mod serial;
+#[cfg(test)]
+mod testing;
+mod triple;
+
+pub use triple::{Access, RegionSpan, Triple};

@@ -1,0 +1,273 @@
+//! Phase II: which facts of different threads fit together.
+//!
+//! For each location, pairs of one thread are joined with accesses of another: AA with W, WW with
+//! R. A *representative* stands for all triples of one (region thread, remote thread, location,
+//! pattern class, state pair); the class WRW is one, the other four patterns together the other.
+//!
+//! Work is done on states, not on threads: facts are grouped by lock state first, so states are
+//! compared once for a location however many threads were in them, and threads are paired only
+//! where the states are compatible, that is, where there is something to report. A lock that is
+//! held in all states of a location settles it without comparing any.
+
+use super::context::Context;
+use super::profile::{Entry, PAIR, Pair, Profile, READ, WRITE, WRITE_PAIR};
+use super::top::Top;
+use super::{Options, Weakening};
+use crate::triple::{Access, Triple};
+use interloper_model::{AccessKind, LockStates, Pattern, StateId, Strand, StrandOrder};
+use interloper_trace::{LocationId, LockId, LockMode, ThreadId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
+
+/// The outcome of the lockset analysis.
+#[derive(Clone, Debug, Default)]
+pub struct Prediction {
+    /// How many representatives (or triples) there are before locks and fork/join are considered.
+    pub candidates: u64,
+    /// How many of them locks and fork/join allow.
+    pub possible: u64,
+    /// The first of these, in order, as many as were asked for.
+    pub triples: Vec<Triple>,
+    /// The locations of all of these.
+    pub locations: FxHashSet<LocationId>,
+    /// The locks held in the states of the triples listed.
+    pub held: FxHashMap<StateId, Vec<(LockId, LockMode)>>,
+}
+
+impl Prediction {
+    pub(super) fn new(candidates: u64, top: Top, locations: FxHashSet<LocationId>, states: &LockStates) -> Prediction {
+        let (possible, triples) = top.finish();
+        let listed = triples.iter().flat_map(|triple| [triple.region_state, triple.remote_state]);
+        let held = listed.map(|state| (state, states.held(state).collect())).collect();
+        Prediction { candidates, possible, triples, locations, held }
+    }
+}
+
+/// The two pattern classes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    /// Two writes and a remote read.
+    Wrw,
+    /// Two accesses and a remote write.
+    OtherFour,
+}
+
+impl Class {
+    fn pattern(self, first: AccessKind, remote: AccessKind, second: AccessKind) -> Option<Pattern> {
+        Pattern::ALL
+            .into_iter()
+            .filter(|&pattern| (pattern == Pattern::Wrw) == (self == Class::Wrw))
+            .find(|pattern| pattern.fits(first, remote, second))
+    }
+}
+
+impl Profile {
+    /// Joins the facts: one representative for each pair of states.
+    pub fn join(&mut self, options: &Options) -> Prediction {
+        let acted = &self.acted;
+        let order = self.forks.order(|thread| acted.contains(&thread));
+        let mut join = Join {
+            order,
+            candidates: 0,
+            top: Top::new(options.limit),
+            locations: FxHashSet::default(),
+            weakening: self.weakening,
+        };
+        for entries in self.by_location() {
+            for class in [Class::Wrw, Class::OtherFour] {
+                let (local_fact, remote_fact) = match class {
+                    Class::Wrw => (WRITE_PAIR, READ),
+                    Class::OtherFour => (PAIR, WRITE),
+                };
+                let locals = self.sides(&entries, local_fact);
+                let remotes = self.sides(&entries, remote_fact);
+                if !locals.is_empty() && !remotes.is_empty() {
+                    let Profile { facts, contexts, .. } = self;
+                    join.location(class, &locals, &remotes, facts, &mut contexts.states);
+                }
+            }
+        }
+        Prediction::new(join.candidates, join.top, join.locations, &self.contexts.states)
+    }
+
+    /// The numbers of the entries, by location.
+    fn by_location(&self) -> Vec<Vec<u32>> {
+        let locations = self.facts.slots.iter().map(|&(_, location)| location.index() + 1).max().unwrap_or(0);
+        let mut by_location = vec![Vec::new(); locations];
+        for (at, entry) in self.facts.entries.iter().enumerate() {
+            let (_, location) = self.facts.slots[entry.slot as usize];
+            by_location[location.index()].push(at as u32);
+        }
+        by_location.retain(|entries| entries.len() > 1);
+        by_location
+    }
+
+    /// The entries that have a fact, grouped by state and thread.
+    fn sides(&self, entries: &[u32], fact: u8) -> Sides {
+        let mut sides: Vec<Side> = entries
+            .iter()
+            .filter(|&&entry| self.facts.entries[entry as usize].facts & fact != 0)
+            .map(|&entry| {
+                let Entry { slot, context, .. } = self.facts.entries[entry as usize];
+                let Context { strand, state } = self.contexts.get(context);
+                let (thread, _) = self.facts.slots[slot as usize];
+                Side { state, strand: Strand { thread, number: strand }, entry }
+            })
+            .collect();
+        sides.sort_unstable_by_key(|side| (side.state, side.strand));
+        Sides::new(sides)
+    }
+}
+
+/// One entry as one side of the join.
+#[derive(Clone, Copy)]
+struct Side {
+    state: StateId,
+    strand: Strand,
+    entry: u32,
+}
+
+/// The entries of one side, sorted by state, then thread, then strand.
+struct Sides {
+    all: Vec<Side>,
+    /// For each (state, thread), its stretch of `all`.
+    threads: Vec<(ThreadId, Range<usize>)>,
+    /// For each state, its stretch of `threads`.
+    states: Vec<(StateId, Range<usize>)>,
+}
+
+impl Sides {
+    fn new(all: Vec<Side>) -> Self {
+        let mut threads: Vec<(ThreadId, Range<usize>)> = Vec::new();
+        let mut states: Vec<(StateId, Range<usize>)> = Vec::new();
+        for (at, side) in all.iter().enumerate() {
+            let new_state = states.last().is_none_or(|&(state, _)| state != side.state);
+            if new_state || threads.last().is_none_or(|&(thread, _)| thread != side.strand.thread) {
+                threads.push((side.strand.thread, at..at));
+            }
+            if new_state {
+                states.push((side.state, threads.len() - 1..threads.len() - 1));
+            }
+            if let Some((_, range)) = threads.last_mut() {
+                range.end = at + 1;
+            }
+            if let Some((_, range)) = states.last_mut() {
+                range.end = threads.len();
+            }
+        }
+        Sides { all, threads, states }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    fn state_ids(&self) -> Vec<StateId> {
+        self.states.iter().map(|&(state, _)| state).collect()
+    }
+
+    /// In how many states each thread was.
+    fn states_by_thread(&self) -> FxHashMap<ThreadId, u64> {
+        let mut count = FxHashMap::default();
+        for &(thread, _) in &self.threads {
+            *count.entry(thread).or_insert(0) += 1;
+        }
+        count
+    }
+}
+
+struct Join {
+    order: StrandOrder,
+    candidates: u64,
+    top: Top,
+    locations: FxHashSet<LocationId>,
+    weakening: Weakening,
+}
+
+impl Join {
+    fn location(
+        &mut self,
+        class: Class,
+        locals: &Sides,
+        remotes: &Sides,
+        facts: &super::profile::Facts,
+        states: &mut LockStates,
+    ) {
+        self.candidates += candidates(locals, remotes);
+        // The common lock must hold for pairs of different threads only; asking it of all is
+        // merely stricter.
+        if locals.states.len() * remotes.states.len() > 4
+            && states.common_lock(&locals.state_ids(), &remotes.state_ids())
+        {
+            return;
+        }
+        for (local_state, local_threads) in &locals.states {
+            for (remote_state, remote_threads) in &remotes.states {
+                if !states.compatible(*local_state, *remote_state) {
+                    continue;
+                }
+                for (local_thread, local) in &locals.threads[local_threads.clone()] {
+                    for (remote_thread, remote) in &remotes.threads[remote_threads.clone()] {
+                        if local_thread != remote_thread {
+                            let (local, remote) = (&locals.all[local.clone()], &remotes.all[remote.clone()]);
+                            if let Some(triple) = self.least(class, local, remote, facts) {
+                                self.locations.insert(triple.location);
+                                self.top.push(triple);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The least triple of two threads in two compatible states that fork/join order allows.
+    fn least(&self, class: Class, locals: &[Side], remotes: &[Side], facts: &super::profile::Facts) -> Option<Triple> {
+        let mut least: Option<Triple> = None;
+        for local in locals {
+            for remote in remotes {
+                if self.weakening != Weakening::NoPruning && !self.order.concurrent(local.strand, remote.strand) {
+                    continue;
+                }
+                let triple = triple(class, local, remote, facts);
+                if let Some(triple) = triple
+                    && least.is_none_or(|least| triple.sort_key() < least.sort_key())
+                {
+                    least = Some(triple);
+                }
+            }
+        }
+        least
+    }
+}
+
+/// How many representatives there are before anything is asked of them.
+fn candidates(locals: &Sides, remotes: &Sides) -> u64 {
+    let (local, remote) = (locals.states_by_thread(), remotes.states_by_thread());
+    let same: u64 = local.iter().map(|(thread, count)| count * remote.get(thread).copied().unwrap_or(0)).sum();
+    local.values().sum::<u64>() * remote.values().sum::<u64>() - same
+}
+
+fn triple(class: Class, local: &Side, remote: &Side, facts: &super::profile::Facts) -> Option<Triple> {
+    let (ours, theirs) = (&facts.entries[local.entry as usize], &facts.entries[remote.entry as usize]);
+    let (Pair { first, second, region }, interloper) = match class {
+        Class::Wrw => (ours.write_pair, theirs.read),
+        Class::OtherFour => (ours.pair, theirs.write),
+    };
+    let location: LocationId = facts.slots[ours.slot as usize].1;
+    let first: Access = first.unpack(local.strand.thread);
+    let second = second.unpack(local.strand.thread);
+    let theirs_state = remote.state;
+    let remote = interloper.unpack(remote.strand.thread);
+    let pattern = class.pattern(first.kind, remote.kind, second.kind)?;
+    Some(Triple {
+        pattern,
+        location,
+        region: facts.regions[region as usize],
+        first,
+        remote,
+        second,
+        region_state: local.state,
+        remote_state: theirs_state,
+    })
+}

@@ -1,0 +1,451 @@
+//! Phase I: what each thread does to each location, and in which contexts.
+//!
+//! For each (thread, location, context) at most four facts are kept, the first of each kind:
+//!
+//! | fact | paper | is |
+//! |---|---|---|
+//! | read, write | R, W | the first read (write) in that context: a candidate for *f* |
+//! | pair | AA | the first two accesses of one region with that context in between: for *e1*, *e2* |
+//! | write pair | WW | the same with two writes |
+//!
+//! Inside a region the changes of context are listed as they come. A location remembers from which
+//! change on it has not yet looked; its next access in the region commits the contexts listed since
+//! and moves on, so nothing is looked at twice but contexts that recurred. When the list has grown
+//! to twice its distinct contexts, only the latest occurrence of each is kept: for "which contexts
+//! occurred since?", the latest occurrence decides.
+
+use super::context::{ContextId, Contexts, NonNested, Step, Tracker};
+use super::{Options, Weakening};
+use crate::triple::{Access, RegionSpan};
+use interloper_model::{AccessKind, ForkJoinLog, access_of};
+use interloper_trace::{Event, EventIndex, LocationId, RegionSource, SiteId, ThreadId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Phase I in progress.
+pub struct Profiler {
+    tracker: Tracker,
+    weakening: Weakening,
+    open: Vec<OpenRegion>,
+    slot_ids: FxHashMap<(ThreadId, LocationId), u32>,
+    slots: Vec<Slot>,
+    entry_ids: FxHashMap<(u32, ContextId), EntryRef>,
+    profile: Facts,
+}
+
+/// The outcome of Phase I: independent of the trace's length, and mergeable over threads.
+pub struct Profile {
+    pub(super) contexts: Contexts,
+    pub(super) facts: Facts,
+    pub(super) forks: ForkJoinLog,
+    pub(super) acted: FxHashSet<ThreadId>,
+    pub(super) weakening: Weakening,
+    non_nested: Vec<NonNested>,
+    regions_seen: u64,
+}
+
+/// What has been found out.
+#[derive(Default)]
+pub(super) struct Facts {
+    /// What the slot numbers of entries stand for.
+    pub(super) slots: Vec<(ThreadId, LocationId)>,
+    pub(super) entries: Vec<Entry>,
+    /// The regions that pairs refer to.
+    pub(super) regions: Vec<RegionSpan>,
+}
+
+/// The facts of one (thread, location, context).
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
+    pub(super) slot: u32,
+    pub(super) context: ContextId,
+    /// Which of the following are there.
+    pub(super) facts: u8,
+    pub(super) read: PackedAccess,
+    pub(super) write: PackedAccess,
+    pub(super) pair: Pair,
+    pub(super) write_pair: Pair,
+}
+
+pub(super) const READ: u8 = 1;
+pub(super) const WRITE: u8 = 2;
+pub(super) const PAIR: u8 = 4;
+pub(super) const WRITE_PAIR: u8 = 8;
+
+/// Two accesses of one region.
+#[derive(Clone, Copy)]
+pub(super) struct Pair {
+    pub(super) first: PackedAccess,
+    pub(super) second: PackedAccess,
+    pub(super) region: u32,
+}
+
+/// An access in twelve bytes; whose it is says the slot.
+#[derive(Clone, Copy)]
+pub(super) struct PackedAccess {
+    /// Index and kind: two bits suffice for the latter, and no trace has 2⁶² events.
+    index_and_kind: [u32; 2],
+    site: SiteId,
+}
+
+impl PackedAccess {
+    const NONE: PackedAccess = PackedAccess { index_and_kind: [0; 2], site: SiteId::UNKNOWN };
+
+    #[inline]
+    pub(super) fn new(index: EventIndex, kind: AccessKind, site: SiteId) -> Self {
+        let packed = index.0 << 2 | kind as u64;
+        PackedAccess { index_and_kind: [packed as u32, (packed >> 32) as u32], site }
+    }
+
+    pub(super) fn unpack(self, thread: ThreadId) -> Access {
+        let packed = u64::from(self.index_and_kind[0]) | u64::from(self.index_and_kind[1]) << 32;
+        let kind = match packed & 3 {
+            0 => AccessKind::Read,
+            1 => AccessKind::Write,
+            _ => AccessKind::ReadWrite,
+        };
+        Access { index: EventIndex(packed >> 2), thread, site: self.site, kind }
+    }
+}
+
+const _: () = assert!(AccessKind::Read as u64 == 0 && AccessKind::Write as u64 == 1);
+const _: () = assert!(size_of::<Entry>() <= 92);
+
+/// Where the facts of a (slot, context) are, with a copy of which are there: most look-ups only
+/// find that nothing is new.
+#[derive(Clone, Copy)]
+struct EntryRef {
+    entry: u32,
+    facts: u8,
+}
+
+/// A thread's view of a location.
+#[derive(Clone, Copy)]
+struct Slot {
+    /// The region in which the following holds, by its first event.
+    region: u64,
+    /// The contexts entered at or after this event have not been committed for pairs.
+    pending: u64,
+    /// The same for pairs of writes; [`NO_WRITE`] before the first write.
+    pending_write: u64,
+    first: PackedAccess,
+    first_write: PackedAccess,
+    /// The context looked up last, and what is known of it: saves looking it up again.
+    recent: (ContextId, u8),
+}
+
+const NO_REGION: u64 = u64::MAX;
+const NO_WRITE: u64 = u64::MAX;
+
+/// The region a thread is in.
+#[derive(Clone, Debug)]
+struct OpenRegion {
+    begin: u64,
+    source: RegionSource,
+    /// Contexts, each with the event since which it holds, in that order.
+    contexts: Vec<(ContextId, u64)>,
+    /// The length at which `contexts` is thinned out next.
+    compact_at: usize,
+    /// Its place among the regions that pairs refer to.
+    span: Option<u32>,
+}
+
+impl OpenRegion {
+    const COMPACT_MIN: usize = 64;
+
+    fn none() -> Self {
+        OpenRegion {
+            begin: NO_REGION,
+            source: RegionSource::Annotated,
+            contexts: Vec::new(),
+            compact_at: Self::COMPACT_MIN,
+            span: None,
+        }
+    }
+
+    fn enter(&mut self, context: ContextId, since: u64) {
+        self.contexts.push((context, since));
+        if self.contexts.len() >= self.compact_at {
+            self.compact();
+        }
+    }
+
+    fn compact(&mut self) {
+        let mut seen = FxHashSet::default();
+        self.contexts.reverse();
+        self.contexts.retain(|&(context, _)| seen.insert(context));
+        self.contexts.reverse();
+        self.compact_at = (2 * self.contexts.len()).max(Self::COMPACT_MIN);
+    }
+}
+
+impl Profiler {
+    /// Before the first event.
+    pub fn new(options: &Options) -> Self {
+        Profiler {
+            tracker: Tracker::new(options),
+            weakening: options.weakening,
+            open: Vec::new(),
+            slot_ids: FxHashMap::default(),
+            slots: Vec::new(),
+            entry_ids: FxHashMap::default(),
+            profile: Facts::default(),
+        }
+    }
+
+    /// Takes in the next event.
+    #[inline]
+    pub fn observe(&mut self, index: EventIndex, event: &Event) {
+        if let Some((location, kind)) = access_of(&event.op) {
+            self.access(index, event, location, kind);
+        } else {
+            let step = self.tracker.step(index, event);
+            self.follow(index, event.thread, step);
+        }
+    }
+
+    /// Ends Phase I.
+    pub fn finish(self) -> Profile {
+        let acted = self.tracker.threads_that_acted().collect();
+        Profile {
+            contexts: self.tracker.contexts,
+            facts: self.profile,
+            forks: self.tracker.forks,
+            acted,
+            weakening: self.weakening,
+            non_nested: self.tracker.non_nested,
+            regions_seen: self.tracker.regions_seen,
+        }
+    }
+
+    #[inline]
+    fn follow(&mut self, index: EventIndex, thread: ThreadId, step: Step) {
+        match step {
+            Step::None => {}
+            Step::Context(context) => {
+                if self.weakening != Weakening::SampleAtAccesses {
+                    let open = open_region(&mut self.open, thread);
+                    if open.begin != NO_REGION {
+                        open.enter(context, index.0);
+                    }
+                }
+            }
+            Step::RegionBegin(source) => {
+                let context = self.tracker.context(thread);
+                let open = open_region(&mut self.open, thread);
+                open.begin = index.0;
+                open.source = source;
+                open.span = None;
+                open.contexts.clear();
+                open.contexts.push((context, index.0));
+            }
+            Step::RegionEnd => {
+                let open = open_region(&mut self.open, thread);
+                if let Some(span) = open.span {
+                    self.profile.regions[span as usize].end = Some(index);
+                }
+                open.begin = NO_REGION;
+            }
+        }
+    }
+
+    #[inline]
+    fn access(&mut self, index: EventIndex, event: &Event, location: LocationId, kind: AccessKind) {
+        let thread = event.thread;
+        let context = self.tracker.context(thread);
+        let slot_id = self.slot(thread, location);
+        let slot = &mut self.slots[slot_id as usize];
+        let access = PackedAccess::new(index, kind, event.site);
+
+        let mut facts = if kind.reads() { READ } else { 0 } | if kind.writes() { WRITE } else { 0 };
+        let open = open_region(&mut self.open, thread);
+        if open.begin != NO_REGION {
+            if self.weakening == Weakening::SampleAtAccesses && open.contexts.last().is_none_or(|l| l.0 != context) {
+                open.enter(context, index.0);
+            }
+            // The context the thread is in now, which is always the last one listed.
+            let since = open.contexts.last().map_or(open.begin, |&(_, since)| since);
+            if slot.region != open.begin {
+                slot.region = open.begin;
+                slot.first = access;
+                slot.pending = since;
+                slot.pending_write = NO_WRITE;
+            } else if slot.pending <= since {
+                let pending = std::mem::replace(&mut slot.pending, since + 1);
+                facts |= PAIR;
+                let first = slot.first;
+                self.commit_earlier(slot_id, thread, pending, PAIR, first, access);
+            }
+            let slot = &mut self.slots[slot_id as usize];
+            if kind.writes() {
+                if slot.pending_write == NO_WRITE {
+                    slot.first_write = access;
+                    slot.pending_write = since;
+                } else if slot.pending_write <= since {
+                    let pending = std::mem::replace(&mut slot.pending_write, since + 1);
+                    facts |= WRITE_PAIR;
+                    let first = slot.first_write;
+                    self.commit_earlier(slot_id, thread, pending, WRITE_PAIR, first, access);
+                }
+            }
+        }
+        let slot = self.slots[slot_id as usize];
+        if slot.recent.0 != context || facts & !slot.recent.1 != 0 {
+            self.record(slot_id, thread, context, facts, [slot.first, slot.first_write, access]);
+        }
+    }
+
+    /// Commits the contexts of the open region since `pending`, but for the current one.
+    #[inline]
+    fn commit_earlier(
+        &mut self,
+        slot: u32,
+        thread: ThreadId,
+        pending: u64,
+        fact: u8,
+        first: PackedAccess,
+        second: PackedAccess,
+    ) {
+        let contexts = &self.open[thread.index()].contexts;
+        let mut at = contexts.len().saturating_sub(1);
+        while at > 0 {
+            at -= 1;
+            let (context, since) = self.open[thread.index()].contexts[at];
+            if since < pending {
+                break;
+            }
+            self.record(slot, thread, context, fact, [first, first, second]);
+        }
+    }
+
+    /// Enters those of the facts that are new.
+    fn record(
+        &mut self,
+        slot: u32,
+        thread: ThreadId,
+        context: ContextId,
+        facts: u8,
+        [first, first_write, access]: [PackedAccess; 3],
+    ) {
+        let entries = &mut self.profile.entries;
+        let known = self.entry_ids.entry((slot, context)).or_insert_with(|| {
+            let entry = u32::try_from(entries.len()).expect("fewer than 2^32 facts fit in memory");
+            let none = Pair { first: PackedAccess::NONE, second: PackedAccess::NONE, region: 0 };
+            entries.push(Entry {
+                slot,
+                context,
+                facts: 0,
+                read: PackedAccess::NONE,
+                write: PackedAccess::NONE,
+                pair: none,
+                write_pair: none,
+            });
+            EntryRef { entry, facts: 0 }
+        });
+        let new = facts & !known.facts;
+        known.facts |= facts;
+        self.slots[slot as usize].recent = (context, known.facts);
+        if new == 0 {
+            return;
+        }
+        let region = match new & (PAIR | WRITE_PAIR) {
+            0 => 0,
+            _ => span_of(&mut self.open[thread.index()], thread, &mut self.profile.regions),
+        };
+        let entry = &mut self.profile.entries[known.entry as usize];
+        entry.facts |= new;
+        if new & READ != 0 {
+            entry.read = access;
+        }
+        if new & WRITE != 0 {
+            entry.write = access;
+        }
+        if new & PAIR != 0 {
+            entry.pair = Pair { first, second: access, region };
+        }
+        if new & WRITE_PAIR != 0 {
+            entry.write_pair = Pair { first: first_write, second: access, region };
+        }
+    }
+
+    #[inline]
+    fn slot(&mut self, thread: ThreadId, location: LocationId) -> u32 {
+        let (slots, keys) = (&mut self.slots, &mut self.profile.slots);
+        *self.slot_ids.entry((thread, location)).or_insert_with(|| {
+            keys.push((thread, location));
+            slots.push(Slot {
+                region: NO_REGION,
+                pending: 0,
+                pending_write: NO_WRITE,
+                first: PackedAccess::NONE,
+                first_write: PackedAccess::NONE,
+                recent: (Contexts::INITIAL, 0),
+            });
+            u32::try_from(slots.len() - 1).expect("fewer than 2^32 slots fit in memory")
+        })
+    }
+}
+
+impl Profile {
+    /// Adds the profile of other threads of the same trace.
+    ///
+    /// Phase I looks at each thread by itself, so the profiles of disjoint sets of threads add up
+    /// to the profile of all: Phase I can be spread out, and Phase II can be done in one place.
+    pub fn merge(&mut self, other: Profile) {
+        let contexts = self.contexts.absorb(&other.contexts);
+        let slot_base = u32::try_from(self.facts.slots.len()).expect("fewer than 2^32 slots fit in memory");
+        let region_base = u32::try_from(self.facts.regions.len()).expect("fewer than 2^32 regions fit in memory");
+        self.facts.slots.extend(other.facts.slots);
+        self.facts.regions.extend(other.facts.regions);
+        self.facts.entries.extend(other.facts.entries.into_iter().map(|mut entry| {
+            entry.slot += slot_base;
+            entry.context = contexts[entry.context.0 as usize];
+            entry.pair.region += region_base;
+            entry.write_pair.region += region_base;
+            entry
+        }));
+        self.forks.merge(other.forks);
+        self.acted.extend(other.acted);
+        self.non_nested.extend(other.non_nested);
+        self.non_nested.sort_by_key(|non_nested| non_nested.at);
+        self.regions_seen += other.regions_seen;
+    }
+
+    /// The threads that do not release their locks in reverse order, with the first such release.
+    pub fn non_nested(&self) -> &[NonNested] {
+        &self.non_nested
+    }
+
+    /// How many outermost regions of the chosen sources there were.
+    pub fn regions(&self) -> u64 {
+        self.regions_seen
+    }
+
+    /// How many threads did anything.
+    pub fn threads(&self) -> usize {
+        self.acted.len()
+    }
+
+    /// How many different lock states were met.
+    pub fn lock_states(&self) -> usize {
+        self.contexts.states.len()
+    }
+
+    /// How many (thread, location, context) combinations have facts.
+    pub fn entries(&self) -> usize {
+        self.facts.entries.len()
+    }
+}
+
+fn open_region(open: &mut Vec<OpenRegion>, thread: ThreadId) -> &mut OpenRegion {
+    if thread.index() >= open.len() {
+        open.resize_with(thread.index() + 1, OpenRegion::none);
+    }
+    &mut open[thread.index()]
+}
+
+fn span_of(open: &mut OpenRegion, thread: ThreadId, regions: &mut Vec<RegionSpan>) -> u32 {
+    *open.span.get_or_insert_with(|| {
+        regions.push(RegionSpan { thread, source: open.source, begin: EventIndex(open.begin), end: None });
+        u32::try_from(regions.len() - 1).expect("fewer than 2^32 regions fit in memory")
+    })
+}

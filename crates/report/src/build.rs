@@ -1,0 +1,213 @@
+//! From predictions and tables to the result document.
+
+use crate::event_text;
+use crate::fingerprint::Fingerprints;
+use crate::result::{
+    Counts, CycleEvent, CycleStep, Document, Finding, FindingEvent, HeldLocks, NonNestedThread, Region, SCHEMA, Serial,
+    TraceSummary, Variable, Verdict,
+};
+use interloper_model::kind_name;
+use interloper_predict::lockset::{NonNested, Prediction};
+use interloper_predict::serial::{Conflict, Cycle};
+use interloper_predict::{Access, RegionSpan, Triple};
+use interloper_trace::{Event, EventIndex, LockId, LockMode, SiteId, Tables};
+use rustc_hash::FxHashMap;
+
+/// The facts about a trace that every result begins with.
+#[derive(Clone, Debug)]
+pub struct TraceFacts<'t> {
+    /// Its names.
+    pub tables: &'t Tables,
+    /// Events read.
+    pub events: u64,
+    /// Threads that did anything.
+    pub threads: u64,
+    /// Outermost regions.
+    pub regions: u64,
+    /// Threads that do not release in reverse order.
+    pub non_nested: &'t [NonNested],
+}
+
+/// The result of the lockset model.
+pub fn lockset(facts: &TraceFacts<'_>, prediction: &Prediction, notes: Vec<String>) -> Document {
+    let mut ids = Fingerprints::default();
+    let findings =
+        prediction.triples.iter().map(|triple| finding(triple, prediction, facts.tables, &mut ids)).collect();
+    Document {
+        schema: SCHEMA,
+        trace: summary(facts),
+        model: "lockset",
+        property: "triple",
+        counts: Counts {
+            candidates: prediction.candidates,
+            possible: prediction.possible,
+            infeasible: prediction.candidates - prediction.possible,
+            ..Counts::default()
+        },
+        findings,
+        serial: None,
+        notes,
+    }
+}
+
+/// The result about the observed order. `picked` holds the events of the cycle, `ends` the ends of
+/// its regions, by the events that begin them.
+pub fn serial(
+    facts: &TraceFacts<'_>,
+    cycle: Option<&Cycle>,
+    complete: bool,
+    picked: &FxHashMap<EventIndex, Event>,
+    ends: &FxHashMap<EventIndex, EventIndex>,
+    notes: Vec<String>,
+) -> Document {
+    let serial = Serial {
+        serializable: if cycle.is_some() { Some(false) } else { complete.then_some(true) },
+        at: cycle.map(|cycle| cycle.at.0),
+        cycle: cycle.map(|cycle| cycle_steps(cycle, facts.tables, picked, ends)).unwrap_or_default(),
+    };
+    Document {
+        schema: SCHEMA,
+        trace: summary(facts),
+        model: "observed",
+        property: "serial",
+        counts: Counts::default(),
+        findings: Vec::new(),
+        serial: Some(serial),
+        notes,
+    }
+}
+
+fn summary(facts: &TraceFacts<'_>) -> TraceSummary {
+    let non_nested = facts.non_nested.iter().map(|non_nested| NonNestedThread {
+        thread: facts.tables.thread(non_nested.thread).to_owned(),
+        nested: false,
+        index: non_nested.at.0,
+        lock: facts.tables.lock(non_nested.lock).to_owned(),
+    });
+    TraceSummary {
+        events: facts.events,
+        threads: facts.threads,
+        locations: facts.tables.location_count() as u64,
+        locks: facts.tables.lock_count() as u64,
+        regions: facts.regions,
+        nested_locking: facts.non_nested.is_empty(),
+        non_nested_threads: non_nested.collect(),
+    }
+}
+
+fn finding(triple: &Triple, prediction: &Prediction, tables: &Tables, ids: &mut Fingerprints) -> Finding {
+    let variable = tables.location_name(triple.location);
+    let sites = [triple.first, triple.remote, triple.second].map(|access| site_text(access.site, tables));
+    let pattern = triple.pattern.name();
+    let held = |state| {
+        let locks: &[(LockId, LockMode)] = prediction.held.get(&state).map_or(&[], Vec::as_slice);
+        locks.iter().map(|(lock, _)| tables.lock(*lock).to_owned()).collect()
+    };
+    Finding {
+        id: ids.next(&[pattern, &sites[0], &sites[1], &sites[2], &variable]),
+        verdict: Verdict::Possible,
+        harm: None,
+        pattern,
+        variable: Variable { name: variable, size: None },
+        region: region(&triple.region, tables),
+        events: vec![
+            finding_event("first", &triple.first, tables),
+            finding_event("remote", &triple.remote, tables),
+            finding_event("second", &triple.second, tables),
+        ],
+        locks: HeldLocks { region: held(triple.region_state), remote: held(triple.remote_state) },
+        witness: None,
+        replay: None,
+    }
+}
+
+fn region(span: &RegionSpan, tables: &Tables) -> Region {
+    Region {
+        source: span.source.name(),
+        thread: tables.thread(span.thread).to_owned(),
+        begin: span.begin.0,
+        end: span.end.map(|end| end.0),
+    }
+}
+
+fn finding_event(role: &'static str, access: &Access, tables: &Tables) -> FindingEvent {
+    let (file, line, function) = site(access.site, tables);
+    FindingEvent {
+        role,
+        index: access.index.0,
+        thread: tables.thread(access.thread).to_owned(),
+        op: access.kind.name(),
+        file,
+        line,
+        function,
+    }
+}
+
+fn cycle_steps(
+    cycle: &Cycle,
+    tables: &Tables,
+    picked: &FxHashMap<EventIndex, Event>,
+    ends: &FxHashMap<EventIndex, EventIndex>,
+) -> Vec<CycleStep> {
+    let step = |step: &interloper_predict::serial::CycleStep| {
+        let transaction = step.transaction;
+        let source = match picked.get(&transaction.start).map(|event| event.op) {
+            Some(interloper_trace::Op::RegionBegin(region)) => Some(region.source),
+            _ => None,
+        };
+        let (conflict, on) = conflict(step.conflict, tables);
+        CycleStep {
+            thread: tables.thread(transaction.thread).to_owned(),
+            region: source.map(|source| {
+                let end = ends.get(&transaction.start).copied();
+                region(&RegionSpan { thread: transaction.thread, source, begin: transaction.start, end }, tables)
+            }),
+            enter: cycle_event(step.enter, tables, picked),
+            leave: cycle_event(step.leave, tables, picked),
+            conflict,
+            on,
+        }
+    };
+    cycle.steps.iter().map(step).collect()
+}
+
+fn cycle_event(index: EventIndex, tables: &Tables, picked: &FxHashMap<EventIndex, Event>) -> CycleEvent {
+    let event = picked.get(&index);
+    let (file, line, function) = event.map(|event| site(event.site, tables)).unwrap_or_default();
+    CycleEvent {
+        index: index.0,
+        op: event.map_or("unknown", |event| kind_name(&event.op)),
+        target: event.and_then(|event| event_text::target(&event.op, tables)),
+        file,
+        line,
+        function,
+    }
+}
+
+fn conflict(conflict: Conflict, tables: &Tables) -> (&'static str, Option<String>) {
+    match conflict {
+        Conflict::ProgramOrder => ("program-order", None),
+        Conflict::Location(location) => ("access", Some(tables.location_name(location))),
+        Conflict::Lock(lock) => ("lock", Some(tables.lock(lock).to_owned())),
+        Conflict::Condition(condition) => ("condition", Some(tables.condition(condition).to_owned())),
+        Conflict::Semaphore(semaphore) => ("semaphore", Some(tables.semaphore(semaphore).to_owned())),
+        Conflict::Barrier(barrier) => ("barrier", Some(tables.barrier(barrier).to_owned())),
+        Conflict::Once(once) => ("once", Some(tables.once(once).to_owned())),
+        Conflict::Fork => ("fork", None),
+        Conflict::Join => ("join", None),
+    }
+}
+
+type SiteFields = (Option<String>, Option<i64>, Option<String>);
+
+fn site(site: SiteId, tables: &Tables) -> SiteFields {
+    let site = tables.site(site);
+    let text = |id| tables.strings.get(id).to_owned();
+    (site.file.map(text), site.line, site.function.map(text))
+}
+
+/// A site as part of an id.
+fn site_text(id: SiteId, tables: &Tables) -> String {
+    let (file, line, function) = site(id, tables);
+    format!("{}:{}:{}", file.unwrap_or_default(), line.unwrap_or_default(), function.unwrap_or_default())
+}

@@ -1,0 +1,238 @@
+//! The result document, schema `interloper.result/1`.
+//!
+//! Field for field what the JSON holds. Adding a field is a minor change; removing or changing one
+//! raises the number in the schema's name.
+
+use serde::Serialize;
+
+/// The schema this crate writes.
+pub const SCHEMA: &str = "interloper.result/1";
+
+/// A result.
+#[derive(Clone, Debug, Serialize)]
+pub struct Document {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// What was analysed.
+    pub trace: TraceSummary,
+    /// The prediction model: `lockset`, ….
+    pub model: &'static str,
+    /// The property: `triple`, `serial`.
+    pub property: &'static str,
+    /// How many findings got how far.
+    pub counts: Counts,
+    /// The findings, in order.
+    pub findings: Vec<Finding>,
+    /// The answer about the observed order, if that was asked.
+    pub serial: Option<Serial>,
+    /// What else one should know.
+    pub notes: Vec<String>,
+}
+
+/// The size of a trace.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct TraceSummary {
+    /// Events read.
+    pub events: u64,
+    /// Threads that did anything.
+    pub threads: u64,
+    /// Locations named.
+    pub locations: u64,
+    /// Locks named.
+    pub locks: u64,
+    /// Outermost regions of the chosen sources.
+    pub regions: u64,
+    /// Whether all threads release their locks in reverse order.
+    pub nested_locking: bool,
+    /// The threads that do not.
+    pub non_nested_threads: Vec<NonNestedThread>,
+}
+
+/// A thread that releases a lock which is not the last one it took.
+#[derive(Clone, Debug, Serialize)]
+pub struct NonNestedThread {
+    /// The thread.
+    pub thread: String,
+    /// Always false.
+    pub nested: bool,
+    /// Its first such release.
+    pub index: u64,
+    /// The lock released.
+    pub lock: String,
+}
+
+/// How many findings got how far.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Counts {
+    /// What entered the ladder.
+    pub candidates: u64,
+    /// What locks, fork and join do not forbid.
+    pub possible: u64,
+    /// What survives the read-after-write filter.
+    pub plausible: u64,
+    /// What has a schedule in a sound model.
+    pub feasible: u64,
+    /// What was executed.
+    pub confirmed: u64,
+    /// What was proved impossible.
+    pub infeasible: u64,
+    /// What stayed undecided.
+    pub unknown: u64,
+    /// What the user does not want to see.
+    pub suppressed: u64,
+}
+
+/// A violation, as far as it is known.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    /// Stable over runs.
+    pub id: String,
+    /// How far it got.
+    pub verdict: Verdict,
+    /// What it did when executed; not judged yet.
+    pub harm: Option<&'static str>,
+    /// Which of the five patterns.
+    pub pattern: &'static str,
+    /// What is accessed.
+    pub variable: Variable,
+    /// The region that is broken.
+    pub region: Region,
+    /// The three accesses.
+    pub events: Vec<FindingEvent>,
+    /// Locks held when the remote access gets in between.
+    pub locks: HeldLocks,
+    /// A schedule that shows it; from the solver rungs on.
+    pub witness: Option<Witness>,
+    /// The command that replays it, where there is a program.
+    pub replay: Option<String>,
+}
+
+/// How far up the ladder a finding got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Locks, fork and join do not forbid it.
+    Possible,
+    /// It survives the read-after-write filter.
+    Plausible,
+    /// A schedule exists in a sound model.
+    Feasible,
+    /// It was executed.
+    Confirmed,
+}
+
+impl Verdict {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Verdict::Possible => "possible",
+            Verdict::Plausible => "plausible",
+            Verdict::Feasible => "feasible",
+            Verdict::Confirmed => "confirmed",
+        }
+    }
+}
+
+/// A location.
+#[derive(Clone, Debug, Serialize)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Its size in bytes, if known.
+    pub size: Option<u32>,
+}
+
+/// A region.
+#[derive(Clone, Debug, Serialize)]
+pub struct Region {
+    /// Who says that it is meant to be atomic.
+    pub source: &'static str,
+    /// Whose it is.
+    pub thread: String,
+    /// The event that begins it.
+    pub begin: u64,
+    /// The event that ends it; null if the trace ends inside.
+    pub end: Option<u64>,
+}
+
+/// One of the three accesses.
+#[derive(Clone, Debug, Serialize)]
+pub struct FindingEvent {
+    /// `first`, `remote` or `second`.
+    pub role: &'static str,
+    /// Its position in the trace.
+    pub index: u64,
+    /// Who did it.
+    pub thread: String,
+    /// `r`, `w` or `rw`.
+    pub op: &'static str,
+    /// The source file.
+    pub file: Option<String>,
+    /// The source line.
+    pub line: Option<i64>,
+    /// The function.
+    pub function: Option<String>,
+}
+
+/// Locks held on both sides at the moment of the violation.
+#[derive(Clone, Debug, Serialize)]
+pub struct HeldLocks {
+    /// By the region's thread.
+    pub region: Vec<String>,
+    /// By the remote thread.
+    pub remote: Vec<String>,
+}
+
+/// A schedule.
+#[derive(Clone, Debug, Serialize)]
+pub struct Witness {
+    /// Its text form.
+    pub schedule: String,
+    /// How many context switches it has.
+    pub switches: u32,
+}
+
+/// Whether the observed order is conflict-serializable.
+#[derive(Clone, Debug, Serialize)]
+pub struct Serial {
+    /// Null when the analysis was interrupted before it knew.
+    pub serializable: Option<bool>,
+    /// The first event that closes a cycle.
+    pub at: Option<u64>,
+    /// The transactions of that cycle, each with its edge to the next; the last leads to the first.
+    pub cycle: Vec<CycleStep>,
+}
+
+/// A transaction on a cycle.
+#[derive(Clone, Debug, Serialize)]
+pub struct CycleStep {
+    /// Whose.
+    pub thread: String,
+    /// The region; null for an event that stands alone.
+    pub region: Option<Region>,
+    /// The event by which the previous transaction comes before this one.
+    pub enter: CycleEvent,
+    /// The event by which this transaction comes before the next one.
+    pub leave: CycleEvent,
+    /// Why: `program-order`, `access`, `lock`, `condition`, `semaphore`, `barrier`, `once`, `fork`, `join`.
+    pub conflict: &'static str,
+    /// On what.
+    pub on: Option<String>,
+}
+
+/// An event of a cycle.
+#[derive(Clone, Debug, Serialize)]
+pub struct CycleEvent {
+    /// Its position in the trace.
+    pub index: u64,
+    /// What it does, by the names of JSON Lines.
+    pub op: &'static str,
+    /// To what.
+    pub target: Option<String>,
+    /// The source file.
+    pub file: Option<String>,
+    /// The source line.
+    pub line: Option<i64>,
+    /// The function.
+    pub function: Option<String>,
+}

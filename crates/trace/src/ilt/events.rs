@@ -1,0 +1,247 @@
+//! Reading the chunk that holds events: streams of several threads, and the order of all.
+//!
+//! Events are decoded when they are asked for, straight off the payload. The state of decoding
+//! starts anew in each chunk, so a chunk can be read without those before it (but for the tables).
+
+use super::fast::{self, FastLimits, WINDOW};
+use super::varint::Bytes;
+use super::{Defect, Limits, Previous, decode};
+use crate::event::Event;
+use crate::ids::ThreadId;
+
+/// How many bytes the reader keeps after a payload, so that every event is followed by enough to
+/// look at without asking whether it is there.
+pub(super) const PADDING: usize = WINDOW;
+
+/// A chunk of events being read. Its buffers are used again for the next.
+#[derive(Debug)]
+pub(super) struct OpenEvents {
+    streams: Vec<Stream>,
+    /// Where in the payload the segments that remain are.
+    segments_at: usize,
+    segments_end: usize,
+    /// The segment being read: whose it is, and how many of its events remain.
+    slot: u32,
+    run: u32,
+    /// How many events remain.
+    events: u32,
+    /// Segments that are written in one byte.
+    short: [Segment; 128],
+    /// For each thread the number of the latest chunk that had a stream of it.
+    seen: Vec<u64>,
+    chunks: u64,
+}
+
+/// As large as half a cache line, so that finding one takes a shift.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+struct Stream {
+    thread: ThreadId,
+    at: u32,
+    end: u32,
+    /// How many events remain.
+    events: u32,
+    previous: Previous,
+}
+
+const _: () = assert!(size_of::<Stream>() == 32);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Segment {
+    slot: u8,
+    events: u8,
+}
+
+impl OpenEvents {
+    /// No chunk: nothing remains to be read.
+    pub(super) fn none() -> Self {
+        OpenEvents {
+            streams: Vec::new(),
+            segments_at: 0,
+            segments_end: 0,
+            slot: 0,
+            run: 0,
+            events: 0,
+            short: [Segment::default(); 128],
+            seen: Vec::new(),
+            chunks: 0,
+        }
+    }
+
+    /// How many events remain.
+    pub(super) fn events(&self) -> u32 {
+        self.events
+    }
+
+    /// Begins to read a chunk, of which the first event should have the index `first`.
+    pub(super) fn open(&mut self, payload: &[u8], first: u64, limits: &Limits) -> Result<(), Defect> {
+        let mut input = Bytes::new(payload, "chunk");
+        let found = u64::from_le_bytes(input.array("the index of the first event")?);
+        if found != first {
+            return Err(Defect::new(format!("events from index {found} on"), format!("index {first} next")));
+        }
+        let events = u32::from_le_bytes(input.array("the number of events")?);
+        let streams = u32::from_le_bytes(input.array("the number of streams")?);
+        let segments_len = u32::from_le_bytes(input.array("the length of the segments")?);
+
+        self.streams.clear();
+        self.chunks += 1;
+        let (mut all_events, mut all_bytes) = (0u64, 0u64);
+        for _ in 0..streams {
+            let stream = self.open_stream(&mut input, limits)?;
+            all_events += u64::from(stream.events);
+            all_bytes += u64::from(stream.end);
+            self.streams.push(stream);
+        }
+        if all_events != u64::from(events) {
+            return Err(Defect::new(format!("streams of {all_events} events"), format!("{events} as the chunk says")));
+        }
+        self.segments_at = payload.len() - input.len();
+        input.take(u64::from(segments_len), "the list of segments")?;
+        self.segments_end = payload.len() - input.len();
+        if all_bytes != input.len() as u64 {
+            let found = format!("{} bytes for the streams", input.len());
+            return Err(Defect::new(found, format!("{all_bytes} as their lengths add up to")));
+        }
+        let mut at = self.segments_end as u32;
+        for stream in &mut self.streams {
+            stream.at = at;
+            at += stream.end;
+            stream.end = at;
+        }
+        for (code, segment) in self.short.iter_mut().enumerate() {
+            let (slot, events) = split_segment(code as u64, self.streams.len());
+            *segment = Segment { slot: slot as u8, events: events as u8 };
+        }
+        self.run = 0;
+        self.events = events;
+        Ok(())
+    }
+
+    /// An entry of the list of streams; `end` is only its length, as long as not all are known.
+    fn open_stream(&mut self, input: &mut Bytes<'_>, limits: &Limits) -> Result<Stream, Defect> {
+        let thread = ThreadId::new(input.id(limits.threads, "thread")?);
+        if self.seen.len() <= thread.index() {
+            self.seen.resize(thread.index() + 1, 0);
+        }
+        if std::mem::replace(&mut self.seen[thread.index()], self.chunks) == self.chunks {
+            return Err(Defect::new(format!("a second stream of thread {}", thread.raw()), "one stream per thread"));
+        }
+        let events = input.varint32("the number of events of a stream")?;
+        let end = input.varint32("the length of a stream")?;
+        Ok(Stream { thread, at: 0, end, events, previous: Previous::default() })
+    }
+
+    /// Reads as many events as there are slots for, which must not be more than remain. Tells how
+    /// many it read and, if that is not all, what was wrong with the next.
+    pub(super) fn fill(&mut self, raw: &[u8], limits: &Limits, slots: &mut [Event]) -> (usize, Option<Defect>) {
+        let fast_limits = FastLimits::new(limits);
+        let mut filled = 0;
+        let mut defect = None;
+        while filled < slots.len() {
+            filled += self.fill_fast(raw, &fast_limits, &mut slots[filled..]);
+            let Some(slot) = slots.get_mut(filled) else { break };
+            match self.read_one(raw, limits) {
+                Ok(event) => *slot = event,
+                Err(wrong) => {
+                    defect = Some(wrong);
+                    break;
+                }
+            }
+            filled += 1;
+        }
+        self.events -= filled as u32;
+        (filled, defect)
+    }
+
+    /// Reads events until all slots are filled, or one comes that is not read quickly.
+    #[inline(never)]
+    fn fill_fast(&mut self, raw: &[u8], limits: &FastLimits, slots: &mut [Event]) -> usize {
+        let streams = &mut self.streams[..];
+        let segments = &raw[self.segments_at..self.segments_end];
+        let mut segments_read = 0;
+        let (mut slot, mut run) = (self.slot, self.run);
+        let mut filled = 0;
+        for event in slots {
+            if run == 0 {
+                let Some(&code) = segments.get(segments_read).filter(|&&code| code < 0x80) else { break };
+                let segment = self.short[usize::from(code & 0x7f)];
+                segments_read += 1;
+                slot = u32::from(segment.slot);
+                run = u32::from(segment.events);
+            }
+            let Some(stream) = streams.get_mut(slot as usize) else { break };
+            let Some(left) = stream.events.checked_sub(1) else { break };
+            let Some(window) = raw.get(stream.at as usize..).and_then(|rest| rest.first_chunk()) else { break };
+            let mut previous = stream.previous;
+            let Some((read, length)) = fast::event(window, stream.thread, &mut previous, limits) else { break };
+            let at = stream.at + length as u32;
+            if at > stream.end {
+                break;
+            }
+            stream.at = at;
+            stream.events = left;
+            stream.previous = previous;
+            *event = read;
+            run -= 1;
+            filled += 1;
+        }
+        self.segments_at += segments_read;
+        self.slot = slot;
+        self.run = run;
+        filled
+    }
+
+    /// Reads one event, of whatever kind.
+    fn read_one(&mut self, raw: &[u8], limits: &Limits) -> Result<Event, Defect> {
+        if self.run == 0 {
+            self.next_segment(raw)?;
+        }
+        let stream = &mut self.streams[self.slot as usize];
+        if stream.events == 0 {
+            let found = format!("more events in the segments of thread {}", stream.thread.raw());
+            return Err(Defect::new(found, "as many as its stream has"));
+        }
+        let mut input = Bytes::new(&raw[stream.at as usize..stream.end as usize], "stream of the thread");
+        let event = decode::event(&mut input, stream.thread, &mut stream.previous, limits)?;
+        stream.at = stream.end - input.len() as u32;
+        stream.events -= 1;
+        self.run -= 1;
+        Ok(event)
+    }
+
+    fn next_segment(&mut self, raw: &[u8]) -> Result<(), Defect> {
+        let mut input = Bytes::new(&raw[self.segments_at..self.segments_end], "list of segments");
+        let code = input.varint("a segment")?;
+        self.segments_at = self.segments_end - input.len();
+        let (slot, events) = split_segment(code, self.streams.len());
+        let Ok(run) = u32::try_from(events) else {
+            return Err(Defect::new(format!("a segment of {events} events"), "at most as many as the chunk has"));
+        };
+        self.slot = slot as u32;
+        self.run = run;
+        Ok(())
+    }
+
+    /// Checks that nothing remains after the last event.
+    pub(super) fn close(&self) -> Result<(), Defect> {
+        if self.segments_at != self.segments_end {
+            let found = format!("{} bytes of segments after the last event", self.segments_end - self.segments_at);
+            return Err(Defect::new(found, "none"));
+        }
+        match self.streams.iter().find(|stream| stream.at != stream.end) {
+            None => Ok(()),
+            Some(stream) => {
+                let found =
+                    format!("{} bytes after the last event of thread {}", stream.end - stream.at, stream.thread.raw());
+                Err(Defect::new(found, "none"))
+            }
+        }
+    }
+}
+
+/// Whose a segment is, and how many events it has.
+fn split_segment(code: u64, streams: usize) -> (usize, u64) {
+    let streams = streams.max(1) as u64;
+    ((code % streams) as usize, (code / streams).saturating_add(1))
+}

@@ -1,0 +1,201 @@
+//! Reading the events that are most of a trace, plain accesses and lock operations, quickly.
+//!
+//! Threads take turns at random, so a branch on whether an access reads or writes, or on how long a
+//! difference is, would be mispredicted all the time, and that costs more than everything else
+//! here: such things are computed. Whatever is unusual or wrong is left to `decode`, which reads
+//! the event again from its start.
+
+use super::tags;
+use super::varint::apply_delta;
+use super::{Limits, Previous};
+use crate::event::{Access, Attempt, Event, LockMode, MemoryOrder, Op, Value};
+use crate::ids::{LocationId, LockId, SiteId, ThreadId};
+
+/// How many bytes must be there to look at, though some may belong to something else.
+pub(super) const WINDOW: usize = 32;
+
+/// What ids must be below, in the form in which that is checked fastest.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FastLimits {
+    locations: u64,
+    locks: u64,
+    /// Sites from here on up to the bare lines do not exist.
+    first_bad_site: u32,
+    bad_sites: u32,
+}
+
+impl FastLimits {
+    pub(super) fn new(limits: &Limits) -> Self {
+        const BARE_LINES: u32 = 1 << 31;
+        let first_bad_site = u32::try_from(limits.sites).unwrap_or(BARE_LINES).min(BARE_LINES);
+        let bad_sites = BARE_LINES - first_bad_site;
+        FastLimits { locations: limits.locations, locks: limits.locks, first_bad_site, bad_sites }
+    }
+
+    #[inline(always)]
+    fn has_site(&self, site: u32) -> bool {
+        site.wrapping_sub(self.first_bad_site) >= self.bad_sites
+    }
+}
+
+/// The event at the start of the window and its length, if it is of a frequent kind and form.
+/// If it is not, `previous` stays as it was.
+#[inline(always)]
+pub(super) fn event(
+    window: &[u8; WINDOW],
+    thread: ThreadId,
+    previous: &mut Previous,
+    limits: &FastLimits,
+) -> Option<(Event, usize)> {
+    let tag = window[0];
+    // Sites follow each other closely: nearly all differences have one byte.
+    let site_zigzag = window[1];
+    let site = apply_delta(u32::from(site_zigzag), previous.site);
+    if site_zigzag >= 0x80 || !limits.has_site(site) {
+        return None;
+    }
+    let (op, length) = if tag < tags::ATOMIC {
+        access(window, tag, &mut previous.location, limits)?
+    } else {
+        lock_operation(window, tag, limits)?
+    };
+    previous.site = site;
+    Some((Event { thread, site: SiteId::from_raw(site), op }, length))
+}
+
+#[inline(always)]
+fn access(window: &[u8; WINDOW], tag: u8, previous: &mut u32, limits: &FastLimits) -> Option<(Op, usize)> {
+    let size_code = usize::from(tag & tags::SIZE_CODE);
+    let (zigzag, location_len) = short_varint(load(window, 2) as u32);
+    let location = apply_delta(zigzag, *previous);
+    let is_usual =
+        (size_code < tags::SIZES.len()) & (location_len <= 4) & (u64::from(location) < limits.locations);
+    if !is_usual {
+        return None;
+    }
+    let mut length = 2 + location_len;
+    let mut value = Value::UNKNOWN;
+    if tag & tags::HAS_VALUE != 0 {
+        let bytes = load(window, length);
+        let (short, short_len) = short_varint(bytes as u32);
+        let (mut bits, mut value_len) = (u64::from(short), short_len);
+        if short_len > 4 {
+            (bits, value_len) = long_varint(bytes)?;
+        }
+        if bits & TOO_BIG[size_code] != 0 {
+            return None;
+        }
+        value = Value::known(bits);
+        length += value_len;
+    }
+    *previous = location;
+    let access = Access {
+        location: LocationId::new(location),
+        size: SIZES[size_code],
+        order: MemoryOrder::Plain,
+        more: tag & tags::PLAIN_MORE != 0,
+        value,
+    };
+    Some((if tag & tags::IS_WRITE != 0 { Op::Write(access) } else { Op::Read(access) }, length))
+}
+
+#[inline(always)]
+fn lock_operation(window: &[u8; WINDOW], tag: u8, limits: &FastLimits) -> Option<(Op, usize)> {
+    let (lock, lock_len) = short_varint(load(window, 2) as u32);
+    if lock_len > 4 || u64::from(lock) >= limits.locks {
+        return None;
+    }
+    let lock = LockId::new(lock);
+    let mode = if tag & 1 == 0 { LockMode::Exclusive } else { LockMode::Shared };
+    let op = match tag {
+        tags::REQUEST => Op::Request(lock),
+        tags::ACQUIRE_EXCLUSIVE | tags::ACQUIRE_SHARED => Op::Acquire { lock, mode, by: Attempt::Blocking },
+        tags::RELEASE_EXCLUSIVE | tags::RELEASE_SHARED => Op::Release { lock, mode },
+        _ => return None,
+    };
+    Some((op, 2 + lock_len))
+}
+
+// The lowest bit of the tag is the mode.
+const _: () = assert!(tags::ACQUIRE_EXCLUSIVE % 2 == 0 && tags::ACQUIRE_SHARED == tags::ACQUIRE_EXCLUSIVE + 1);
+const _: () = assert!(tags::RELEASE_EXCLUSIVE % 2 == 0 && tags::RELEASE_SHARED == tags::RELEASE_EXCLUSIVE + 1);
+
+/// [`tags::SIZES`], padded so that three bits always are in range.
+const SIZES: [u32; 8] = [0, 1, 2, 4, 8, 0, 0, 0];
+
+/// The bits that the value of an access of each size must not have.
+const TOO_BIG: [u64; 8] = [0, !0xff, !0xffff, !0xffff_ffff, 0, 0, 0, 0];
+
+/// Eight bytes of the window. None that is asked for begins after the seventh.
+#[inline(always)]
+fn load(window: &[u8; WINDOW], at: usize) -> u64 {
+    let bytes = window[at % (WINDOW / 2)..].first_chunk().unwrap_or(&[0x80; 8]);
+    u64::from_le_bytes(*bytes)
+}
+
+/// The varint at the low end of these bytes and its length. If it is longer than they are, the
+/// length is five and the number means nothing.
+#[inline(always)]
+fn short_varint(bytes: u32) -> (u32, usize) {
+    const CONTINUES: u32 = 0x8080_8080;
+    let ends = !bytes & CONTINUES;
+    let own = bytes & (ends ^ ends.wrapping_sub(1)) & !CONTINUES;
+    // Close the gaps of one bit between eights, then those of two between sixteens.
+    let pairs = (own & 0x007f_007f) | ((own & 0x7f00_7f00) >> 1);
+    let number = (pairs & 0x0000_3fff) | ((pairs & 0x3fff_0000) >> 2);
+    (number, ends.trailing_zeros() as usize / 8 + 1)
+}
+
+/// The same for up to eight bytes; `None` for more.
+#[inline(always)]
+fn long_varint(bytes: u64) -> Option<(u64, usize)> {
+    const CONTINUES: u64 = 0x8080_8080_8080_8080;
+    let ends = !bytes & CONTINUES;
+    if ends == 0 {
+        return None;
+    }
+    let own = bytes & (ends ^ (ends - 1)) & !CONTINUES;
+    let pairs = (own & 0x007f_007f_007f_007f) | ((own & 0x7f00_7f00_7f00_7f00) >> 1);
+    let fours = (pairs & 0x0000_3fff_0000_3fff) | ((pairs & 0x3fff_0000_3fff_0000) >> 2);
+    let number = (fours & 0x0fff_ffff) | ((fours & 0x0fff_ffff_0000_0000) >> 4);
+    Some((number, ends.trailing_zeros() as usize / 8 + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::varint::put;
+    use super::*;
+
+    #[test]
+    fn varints_are_read_as_they_are_elsewhere() {
+        for bits in 0..64 {
+            for number in [(1u64 << bits) - 1, 1 << bits, (1 << bits) | 1, 0x5555_5555_5555_5555 >> bits] {
+                for behind in [0x00, 0xff] {
+                    let mut out = Vec::new();
+                    put(&mut out, number);
+                    let length = out.len();
+                    out.resize(8.max(length), behind);
+                    let loaded = u64::from_le_bytes(*out.first_chunk().unwrap());
+                    assert_eq!(long_varint(loaded), (length <= 8).then_some((number, length)));
+                    let (short, short_len) = short_varint(loaded as u32);
+                    if length <= 4 {
+                        assert_eq!((u64::from(short), short_len), (number, length));
+                    } else {
+                        assert_eq!(short_len, 5);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sites_are_checked_as_they_are_elsewhere() {
+        for sites in [1, 2, 1000, (1 << 31) - 1, 1 << 31] {
+            let limits = Limits { sites, ..Limits::of(&crate::Tables::new()) };
+            let fast = FastLimits::new(&limits);
+            for site in [0, 1, 2, 999, 1000, (1 << 31) - 2, (1 << 31) - 1, 1 << 31, (1 << 31) + 1, u32::MAX] {
+                assert_eq!(fast.has_site(site), limits.has_site(site), "site {site} of {sites}");
+            }
+        }
+    }
+}

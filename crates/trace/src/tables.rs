@@ -1,0 +1,293 @@
+//! The names behind the ids of a trace.
+//!
+//! Tables only grow, and an entry never changes; a reader has entered whatever an event refers to
+//! before it hands that event out.
+
+use crate::ids::{
+    BarrierId, ConditionId, LocationId, LockId, OnceId, SemaphoreId, SiteId, SiteKind, StringId, ThreadId,
+};
+use rustc_hash::FxHashMap;
+
+/// The tables of one trace.
+#[derive(Clone, Debug)]
+pub struct Tables {
+    /// All text.
+    pub strings: Strings,
+    threads: Interned<StringId>,
+    locations: Interned<Location>,
+    locks: Interned<StringId>,
+    conditions: Interned<StringId>,
+    semaphores: Interned<StringId>,
+    barriers: Interned<StringId>,
+    onces: Interned<StringId>,
+    sites: Interned<Site>,
+    meta: Vec<(String, String)>,
+}
+
+/// A place in memory that threads may share, named so that the name survives a re-run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Location {
+    /// The object: a global, an allocation, or whatever the trace calls it.
+    pub object: StringId,
+    /// Bytes from the start of the object.
+    pub offset: u64,
+}
+
+/// A place in the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Site {
+    /// The file.
+    pub file: Option<StringId>,
+    /// The function.
+    pub function: Option<StringId>,
+    /// The line. Traces of others have negative ones too, so this is signed.
+    pub line: Option<i64>,
+}
+
+impl Site {
+    const NOWHERE: Site = Site { file: None, function: None, line: None };
+}
+
+/// The tables that hold nothing but names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NameTable {
+    Threads,
+    Locks,
+    Conditions,
+    Semaphores,
+    Barriers,
+    Onces,
+}
+
+/// A table has as many entries as its ids can tell apart (2³², or 2³¹ for sites).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("more than 2^32 different {0} in one trace")]
+pub struct TableFull(pub &'static str);
+
+macro_rules! name_tables {
+    ($($intern:ident, $name:ident, $count:ident, $table:ident, $id:ident;)*) => {$(
+        #[doc = concat!("Enters a name into the table of ", stringify!($table), ".")]
+        pub fn $intern(&mut self, name: &str) -> Result<$id, TableFull> {
+            let name = self.strings.intern(name)?;
+            $id::from_index(self.$table.intern(name)).ok_or(TableFull(stringify!($table)))
+        }
+
+        #[doc = concat!("The name of an entry of ", stringify!($table), ".")]
+        pub fn $name(&self, id: $id) -> &str {
+            self.$table.get(id.index()).map_or("?", |&name| self.strings.get(name))
+        }
+
+        #[doc = concat!("How many ", stringify!($table), " the trace names.")]
+        pub fn $count(&self) -> usize {
+            self.$table.len()
+        }
+    )*};
+}
+
+impl Tables {
+    /// Empty tables.
+    pub fn new() -> Self {
+        let mut sites = Interned::default();
+        sites.intern(Site::NOWHERE);
+        Tables {
+            strings: Strings::default(),
+            threads: Interned::default(),
+            locations: Interned::default(),
+            locks: Interned::default(),
+            conditions: Interned::default(),
+            semaphores: Interned::default(),
+            barriers: Interned::default(),
+            onces: Interned::default(),
+            sites,
+            meta: Vec::new(),
+        }
+    }
+
+    name_tables! {
+        intern_thread, thread, thread_count, threads, ThreadId;
+        intern_lock, lock, lock_count, locks, LockId;
+        intern_condition, condition, condition_count, conditions, ConditionId;
+        intern_semaphore, semaphore, semaphore_count, semaphores, SemaphoreId;
+        intern_barrier, barrier, barrier_count, barriers, BarrierId;
+        intern_once, once, once_count, onces, OnceId;
+    }
+
+    /// Enters a location.
+    pub fn intern_location(&mut self, object: &str, offset: u64) -> Result<LocationId, TableFull> {
+        let object = self.strings.intern(object)?;
+        LocationId::from_index(self.locations.intern(Location { object, offset })).ok_or(TableFull("locations"))
+    }
+
+    /// A location's object and offset.
+    pub fn location(&self, id: LocationId) -> Option<Location> {
+        self.locations.get(id.index()).copied()
+    }
+
+    /// A location as people read it: `object`, or `object+offset`.
+    pub fn location_name(&self, id: LocationId) -> String {
+        match self.location(id) {
+            None => "?".to_owned(),
+            Some(Location { object, offset: 0 }) => self.strings.get(object).to_owned(),
+            Some(Location { object, offset }) => format!("{}+{offset}", self.strings.get(object)),
+        }
+    }
+
+    /// How many locations the trace names.
+    pub fn location_count(&self) -> usize {
+        self.locations.len()
+    }
+
+    /// Enters a site; a line without file and function needs no entry if it is not too large.
+    pub fn intern_site(&mut self, site: Site) -> Result<SiteId, TableFull> {
+        if let Site { file: None, function: None, line: Some(line) } = site
+            && let Some(bare) = u64::try_from(line).ok().and_then(SiteId::bare_line)
+        {
+            return Ok(bare);
+        }
+        SiteId::table_entry(self.sites.intern(site)).ok_or(TableFull("sites"))
+    }
+
+    /// What a site id stands for.
+    pub fn site(&self, id: SiteId) -> Site {
+        match id.kind() {
+            SiteKind::BareLine(line) => Site { line: Some(i64::from(line)), ..Site::NOWHERE },
+            SiteKind::Table(index) => self.sites.get(index).copied().unwrap_or(Site::NOWHERE),
+        }
+    }
+
+    /// How many entries the site table has; the first says nothing.
+    pub fn site_count(&self) -> usize {
+        self.sites.len()
+    }
+
+    /// All sites, in the order of their ids; the first says nothing.
+    pub fn sites(&self) -> &[Site] {
+        &self.sites.all
+    }
+
+    /// All locations, in the order of their ids.
+    pub fn locations(&self) -> &[Location] {
+        &self.locations.all
+    }
+
+    /// The names in one of the name tables, in the order of their ids.
+    pub(crate) fn names(&self, table: NameTable) -> &[StringId] {
+        match table {
+            NameTable::Threads => &self.threads.all,
+            NameTable::Locks => &self.locks.all,
+            NameTable::Conditions => &self.conditions.all,
+            NameTable::Semaphores => &self.semaphores.all,
+            NameTable::Barriers => &self.barriers.all,
+            NameTable::Onces => &self.onces.all,
+        }
+    }
+
+    /// Enters a name as the next entry of a name table; false if that table has it already.
+    pub(crate) fn enter_name(&mut self, table: NameTable, name: StringId) -> bool {
+        match table {
+            NameTable::Threads => self.threads.enter(name),
+            NameTable::Locks => self.locks.enter(name),
+            NameTable::Conditions => self.conditions.enter(name),
+            NameTable::Semaphores => self.semaphores.enter(name),
+            NameTable::Barriers => self.barriers.enter(name),
+            NameTable::Onces => self.onces.enter(name),
+        }
+    }
+
+    /// Enters a location as the next entry; false if it is there already.
+    pub(crate) fn enter_location(&mut self, location: Location) -> bool {
+        self.locations.enter(location)
+    }
+
+    /// Enters a site as the next entry, even one that would need none; false if it is there already.
+    pub(crate) fn enter_site(&mut self, site: Site) -> bool {
+        self.sites.enter(site)
+    }
+
+    /// Adds a fact about the trace as a whole: the command line, a build id.
+    pub fn push_meta(&mut self, key: String, value: String) {
+        self.meta.push((key, value));
+    }
+
+    /// The facts about the trace as a whole.
+    pub fn meta(&self) -> &[(String, String)] {
+        &self.meta
+    }
+}
+
+impl Default for Tables {
+    fn default() -> Self {
+        Tables::new()
+    }
+}
+
+/// Strings, each stored once.
+#[derive(Clone, Debug, Default)]
+pub struct Strings {
+    all: Vec<Box<str>>,
+    ids: FxHashMap<Box<str>, StringId>,
+}
+
+impl Strings {
+    /// The id of a string, entering it if it is new.
+    pub fn intern(&mut self, text: &str) -> Result<StringId, TableFull> {
+        if let Some(&id) = self.ids.get(text) {
+            return Ok(id);
+        }
+        let id = StringId::from_index(self.all.len()).ok_or(TableFull("strings"))?;
+        self.all.push(text.into());
+        self.ids.insert(text.into(), id);
+        Ok(id)
+    }
+
+    /// The string with this id.
+    pub fn get(&self, id: StringId) -> &str {
+        self.all.get(id.index()).map_or("?", |text| text)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+}
+
+/// Values, each stored once, in the order they came.
+#[derive(Clone, Debug)]
+struct Interned<T> {
+    all: Vec<T>,
+    indices: FxHashMap<T, usize>,
+}
+
+impl<T: Copy + Eq + std::hash::Hash> Interned<T> {
+    fn intern(&mut self, value: T) -> usize {
+        *self.indices.entry(value).or_insert_with(|| {
+            self.all.push(value);
+            self.all.len() - 1
+        })
+    }
+
+    /// Enters a value that is not there yet; false if it is.
+    fn enter(&mut self, value: T) -> bool {
+        let index = self.all.len();
+        self.intern(value) == index
+    }
+
+    fn get(&self, index: usize) -> Option<&T> {
+        self.all.get(index)
+    }
+
+    fn len(&self) -> usize {
+        self.all.len()
+    }
+}
+
+impl<T> Default for Interned<T> {
+    fn default() -> Self {
+        Interned { all: Vec::new(), indices: FxHashMap::default() }
+    }
+}
