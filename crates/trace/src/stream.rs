@@ -5,8 +5,8 @@ use crate::event::Event;
 use crate::tables::Tables;
 use std::io;
 
-/// How many events a source puts into a batch at the most, so that a batch stays in cache.
-pub const BATCH: usize = 4096;
+/// How many events a source puts into a batch at the most, so that a batch stays in the first-level cache.
+pub const BATCH: usize = 512;
 
 /// A trace being read, in observed order.
 pub trait EventSource {

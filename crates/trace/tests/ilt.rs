@@ -1,215 +1,18 @@
 //! The `.ilt` format: what is written is read back, and nothing else is ever taken for events.
 
+#![allow(clippy::unwrap_used)]
+
+use frame::{Chunk, FILE_HEADER, chunks, file_header, framed};
 use interloper_trace::ilt::{Completeness, IltOptions, IltReader, IltWriter, MAGIC, MAX_CHUNK_BYTES, MAX_STRING_BYTES};
 use interloper_trace::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::io::{self, Read};
 
-mod events {
-    //! Arbitrary events over tables of given sizes.
-
-    use super::*;
-
-    /// How many entries the tables have; at least one each, so that every operation is possible.
-    #[derive(Clone, Copy, Debug)]
-    pub(super) struct Counts {
-        pub(super) names: u32,
-        pub(super) locations: u32,
-        pub(super) sites: u32,
-    }
-
-    pub(super) fn counts() -> impl Strategy<Value = Counts> {
-        (1u32..6, 1u32..300, 1u32..200).prop_map(|(names, locations, sites)| Counts { names, locations, sites })
-    }
-
-    pub(super) fn tables(counts: Counts) -> Tables {
-        let mut tables = Tables::new();
-        tables.push_meta("command".to_owned(), "./bank --threads 8".to_owned());
-        tables.push_meta("empty".to_owned(), String::new());
-        for n in 0..counts.names {
-            tables.intern_thread(&format!("T{n}")).unwrap();
-            tables.intern_lock(&format!("L{n}")).unwrap();
-            tables.intern_condition(&format!("condition «{n}»")).unwrap();
-            tables.intern_semaphore(&format!("L{n}")).unwrap();
-            tables.intern_barrier(&format!("barrier\n{n}")).unwrap();
-            tables.intern_once(&"o".repeat(n as usize)).unwrap();
-        }
-        for n in 0..counts.locations {
-            tables.intern_location(&format!("object {}", n % 7), u64::from(n) * 0x0123_4567_89ab).unwrap();
-        }
-        let file = Some(tables.strings.intern("bank.c").unwrap());
-        for n in 1..i64::from(counts.sites) {
-            let line = [None, Some(n), Some(-n), Some(i64::MIN + n)][n as usize % 4];
-            let function = (n % 3 == 0).then_some(StringId::new(0));
-            let file = file.filter(|_| n % 5 > 0 || line.is_none());
-            tables.intern_site(Site { file, function, line }).unwrap();
-        }
-        tables
-    }
-
-    fn value(size: u32) -> BoxedStrategy<Value> {
-        let fitting = match size {
-            0 | 8 => any::<u64>().boxed(),
-            1..8 => (0..1u64 << (8 * size)).boxed(),
-            _ => return Just(Value::UNKNOWN).boxed(),
-        };
-        prop_oneof![
-            Just(Value::UNKNOWN),
-            fitting.clone().prop_map(Value::known),
-            fitting.prop_map(move |bits| Value::known(bits % 200)),
-        ]
-        .boxed()
-    }
-
-    fn order() -> impl Strategy<Value = MemoryOrder> {
-        proptest::sample::select(vec![
-            MemoryOrder::Plain,
-            MemoryOrder::Relaxed,
-            MemoryOrder::Consume,
-            MemoryOrder::Acquire,
-            MemoryOrder::Release,
-            MemoryOrder::AcquireRelease,
-            MemoryOrder::SequentiallyConsistent,
-        ])
-    }
-
-    fn access(counts: Counts) -> impl Strategy<Value = Access> {
-        let size = prop_oneof![3 => Just(4u32), 3 => 0u32..10, 1 => any::<u32>()];
-        let order = prop_oneof![3 => Just(MemoryOrder::Plain), 1 => order()];
-        (0..counts.locations, size, order, any::<bool>())
-            .prop_flat_map(|(location, size, order, more)| {
-                value(size).prop_map(move |value| {
-                    let location = LocationId::new(location);
-                    Access { location, size, order, more, value }
-                })
-            })
-            .boxed()
-    }
-
-    fn read_modify_write(counts: Counts) -> impl Strategy<Value = ReadModifyWrite> {
-        (0..counts.locations, 0u8..9, order(), any::<bool>(), any::<bool>()).prop_flat_map(
-            |(location, size, order, success, more)| {
-                (value(size.into()), value(size.into())).prop_map(move |(read, written)| {
-                    let written = if success { written } else { Value::UNKNOWN };
-                    let location = LocationId::new(location);
-                    ReadModifyWrite { location, size, order, success, more, read, written }
-                })
-            },
-        )
-    }
-
-    fn region(counts: Counts) -> impl Strategy<Value = Region> {
-        let name = proptest::option::of((0..counts.names).prop_map(StringId::new));
-        (name, proptest::sample::select(&RegionSource::ALL[..])).prop_map(|(name, source)| Region { name, source })
-    }
-
-    fn expr() -> impl Strategy<Value = Expr> {
-        let id = || prop_oneof![0u32..100, any::<u32>()].prop_map(ExprId::new);
-        prop_oneof![
-            (1u8..=64, any::<u64>())
-                .prop_map(|(width, bits)| Expr::Constant { width, bits: bits >> (64 - u32::from(width)) }),
-            (1u8..=64, proptest::sample::select(Operator::ALL), [id(), id(), id()]).prop_map(
-                |(width, operator, mut operands)| {
-                    for position in operator.arity()..3 {
-                        operands[position] = operands[position - 1];
-                    }
-                    Expr::Apply { operator, width, operands }
-                }
-            ),
-        ]
-    }
-
-    pub(super) fn op(counts: Counts) -> impl Strategy<Value = Op> {
-        let n = move || 0..counts.names;
-        let lock = move || n().prop_map(LockId::new);
-        let condition = move || n().prop_map(ConditionId::new);
-        let string = move || n().prop_map(StringId::new);
-        let expr_id = || prop_oneof![0u32..100, any::<u32>()].prop_map(ExprId::new);
-        let mode = || proptest::sample::select(vec![LockMode::Exclusive, LockMode::Shared]);
-        let by = proptest::sample::select(vec![Attempt::Blocking, Attempt::Try]);
-        let wake = proptest::sample::select(vec![Wake::Notified, Wake::TimedOut, Wake::Spurious]);
-        let of = proptest::sample::select(vec![BoundValue::Read, BoundValue::Written]);
-        let size = prop_oneof![0u32..9, any::<u32>()];
-        let all: Vec<(u32, BoxedStrategy<Op>)> = vec![
-            (20, access(counts).prop_map(Op::Read).boxed()),
-            (20, access(counts).prop_map(Op::Write).boxed()),
-            (5, read_modify_write(counts).prop_map(Op::ReadModifyWrite).boxed()),
-            (1, order().prop_map(Op::Fence).boxed()),
-            (2, lock().prop_map(Op::Request).boxed()),
-            (4, (lock(), mode(), by).prop_map(|(lock, mode, by)| Op::Acquire { lock, mode, by }).boxed()),
-            (1, (lock(), mode()).prop_map(|(lock, mode)| Op::TryAcquireFailed { lock, mode }).boxed()),
-            (4, (lock(), mode()).prop_map(|(lock, mode)| Op::Release { lock, mode }).boxed()),
-            (1, (condition(), lock()).prop_map(|(condition, lock)| Op::WaitBegin { condition, lock }).boxed()),
-            (
-                1,
-                (condition(), lock(), wake)
-                    .prop_map(|(condition, lock, wake)| Op::WaitEnd { condition, lock, wake })
-                    .boxed(),
-            ),
-            (1, condition().prop_map(Op::Signal).boxed()),
-            (1, condition().prop_map(Op::Broadcast).boxed()),
-            (1, n().prop_map(|id| Op::SemaphoreWait(SemaphoreId::new(id))).boxed()),
-            (1, n().prop_map(|id| Op::SemaphorePost(SemaphoreId::new(id))).boxed()),
-            (1, n().prop_map(|id| Op::BarrierArrive(BarrierId::new(id))).boxed()),
-            (1, n().prop_map(|id| Op::BarrierLeave(BarrierId::new(id))).boxed()),
-            (1, n().prop_map(|id| Op::OnceBegin(OnceId::new(id))).boxed()),
-            (1, n().prop_map(|id| Op::OnceEnd(OnceId::new(id))).boxed()),
-            (1, n().prop_map(|id| Op::OncePass(OnceId::new(id))).boxed()),
-            (1, n().prop_map(|id| Op::Fork(ThreadId::new(id))).boxed()),
-            (1, n().prop_map(|id| Op::Join(ThreadId::new(id))).boxed()),
-            (1, Just(Op::Start).boxed()),
-            (1, Just(Op::Finish).boxed()),
-            (1, (string(), any::<u64>()).prop_map(|(object, size)| Op::Allocate { object, size }).boxed()),
-            (1, string().prop_map(|object| Op::Free { object }).boxed()),
-            (1, any::<u32>().prop_map(|count| Op::Branch { count }).boxed()),
-            (1, string().prop_map(|function| Op::Enter { function }).boxed()),
-            (1, Just(Op::Exit).boxed()),
-            (1, region(counts).prop_map(Op::RegionBegin).boxed()),
-            (1, region(counts).prop_map(Op::RegionEnd).boxed()),
-            (
-                1,
-                (string(), size)
-                    .prop_flat_map(|(channel, size)| {
-                        value(size).prop_map(move |value| Op::Input { channel, size, value })
-                    })
-                    .boxed(),
-            ),
-            (2, (expr_id(), expr()).prop_map(|(id, expr)| Op::Define { id, expr }).boxed()),
-            (1, (expr_id(), of).prop_map(|(expr, of)| Op::Bind { expr, of }).boxed()),
-            (1, (expr_id(), any::<bool>()).prop_map(|(expr, holds)| Op::Assume { expr, holds }).boxed()),
-            (1, any::<u32>().prop_map(|code| Op::Mark { code }).boxed()),
-        ];
-        proptest::strategy::Union::new_weighted(all)
-    }
-
-    pub(super) fn event(counts: Counts) -> impl Strategy<Value = Event> {
-        let site = prop_oneof![
-            3 => (0..counts.sites as usize).prop_map(|index| SiteId::table_entry(index).unwrap()),
-            1 => (0..=u64::from(SiteId::MAX_BARE_LINE)).prop_map(|line| SiteId::bare_line(line).unwrap()),
-        ];
-        (0..counts.names, site, op(counts)).prop_map(|(thread, site, op)| Event {
-            thread: ThreadId::new(thread),
-            site,
-            op,
-        })
-    }
-
-    /// Tables and events that fit them.
-    pub(super) fn trace(length: usize) -> impl Strategy<Value = (Tables, Vec<Event>)> {
-        counts().prop_flat_map(move |counts| {
-            vec(event(counts), 0..length).prop_map(move |events| {
-                let mut tables = tables(counts);
-                // Sites without a file need no entry, so there may be fewer than asked for.
-                while tables.site_count() < counts.sites as usize {
-                    let line = Some(-1_000_000 - tables.site_count() as i64);
-                    tables.intern_site(Site { file: None, function: None, line }).unwrap();
-                }
-                (tables, events)
-            })
-        })
-    }
-}
+#[path = "ilt/arbitrary.rs"]
+mod arbitrary;
+#[path = "ilt/frame.rs"]
+mod frame;
 
 /// What came out of reading a file to its end, or to an error.
 struct Outcome {
@@ -305,7 +108,7 @@ fn assert_same_tables(one: &Tables, other: &Tables) {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back((tables, events) in events::trace(300), per_chunk in 1u32..400, compress: bool) {
+    fn what_is_written_is_read_back((tables, events) in arbitrary::trace(300), per_chunk in 1u32..400, compress: bool) {
         let file = write(&events, &tables, IltOptions { events_per_chunk: per_chunk, compress });
         let outcome = read(&file[..]);
         prop_assert_eq!(outcome.bytes_read, file.len() as u64);
@@ -318,7 +121,7 @@ proptest! {
     /// Checksums that are right say nothing about a writer that is wrong.
     #[test]
     fn any_payload_behind_a_right_checksum_is_read_without_harm(
-        (tables, events) in events::trace(60),
+        (tables, events) in arbitrary::trace(60),
         changes in vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
         let file = write(&events, &tables, IltOptions { events_per_chunk: 25, compress: false });
@@ -419,7 +222,11 @@ fn a_plain_access_takes_few_bytes() {
         let access =
             Access { location: locations[n * 377 % 1000], size: 8, order: MemoryOrder::Plain, more: false, value };
         let site = SiteId::bare_line(10 + n as u64 % 20).unwrap();
-        Event { thread: threads[n % 8], site, op: if n % 3 == 0 { Op::Write(access) } else { Op::Read(access) } }
+        Event {
+            thread: threads[n % 8],
+            site,
+            op: if n.is_multiple_of(3) { Op::Write(access) } else { Op::Read(access) },
+        }
     };
     let bytes_each = |value: fn(usize) -> Value| {
         let events: Vec<_> = (0..100_000).map(|n| access(n, value(n))).collect();
@@ -835,63 +642,9 @@ fn the_documented_file_is_what_is_written() {
     assert_eq!(read(&documented[..]).complete().0, events);
 }
 
-const FILE_HEADER: usize = 20;
-const CHUNK_HEADER: usize = 20;
-
-struct Chunk<'a> {
-    kind: u8,
-    begin: usize,
-    end: usize,
-    /// As stored.
-    payload: &'a [u8],
-}
-
-impl Chunk<'_> {
-    /// How many events an uncompressed chunk holds.
-    fn event_count(&self) -> usize {
-        if self.kind == b'E' { u32::from_le_bytes(self.payload[8..12].try_into().unwrap()) as usize } else { 0 }
-    }
-}
-
-/// Takes a file apart by the document, not by the reader.
-fn chunks(file: &[u8]) -> Vec<Chunk<'_>> {
-    let mut chunks = Vec::new();
-    let mut begin = FILE_HEADER;
-    while begin < file.len() {
-        let stored = u32::from_le_bytes(file[begin + 4..begin + 8].try_into().unwrap()) as usize;
-        let payload = begin + CHUNK_HEADER;
-        let end = payload + stored;
-        chunks.push(Chunk { kind: file[begin], begin, end, payload: &file[payload..end] });
-        begin = end;
-    }
-    chunks
-}
-
-/// A chunk, not compressed.
-fn framed(kind: u8, flags: u16, payload: &[u8]) -> Vec<u8> {
-    let length = (payload.len() as u32).to_le_bytes();
-    let mut chunk = vec![kind, 0];
-    chunk.extend(flags.to_le_bytes());
-    chunk.extend(length);
-    chunk.extend(length);
-    chunk.extend(crc32fast::hash(payload).to_le_bytes());
-    chunk.extend(crc32fast::hash(&chunk).to_le_bytes());
-    chunk.extend_from_slice(payload);
-    chunk
-}
-
-fn file_header(major: u16, minor: u16, flags: u32) -> Vec<u8> {
-    let mut header = b"\x89ILT\r\n\x1a\n".to_vec();
-    header.extend(major.to_le_bytes());
-    header.extend(minor.to_le_bytes());
-    header.extend(flags.to_le_bytes());
-    header.extend(crc32fast::hash(&header).to_le_bytes());
-    header
-}
-
 /// Forty events of three threads.
 fn sample() -> (Tables, Vec<Event>) {
-    let tables = events::tables(events::Counts { names: 3, locations: 10, sites: 5 });
+    let tables = arbitrary::tables(arbitrary::Counts { names: 3, locations: 10, sites: 5 });
     let lock = LockId::new(1);
     let mode = LockMode::Exclusive;
     let events = (0..40u32)

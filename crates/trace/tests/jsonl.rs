@@ -276,7 +276,8 @@ fn events_before_a_defect_come_first() {
     };
     assert_eq!(sizes, [BATCH, 3]);
     assert!(batch.is_empty());
-    assert_eq!(error.to_string(), "line 4100: found \"oops\", expected a JSON object");
+    let line = BATCH + 4;
+    assert_eq!(error.to_string(), format!("line {line}: found \"oops\", expected a JSON object"));
 }
 
 #[test]

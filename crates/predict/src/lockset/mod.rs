@@ -54,16 +54,17 @@
 //! | module | holds |
 //! |---|---|
 //! | `context` | the lock state and strand every thread is in |
-//! | `profile` | Phase I |
+//! | `profile`, `slots` | Phase I |
 //! | `join` | Phase II |
 //! | [`enumerate`] | every triple |
-//! | [`reference`] | the same by brute force, for tests |
+//! | [`mod@reference`] | the same by brute force, for tests |
 
 mod context;
 pub mod enumerate;
 mod join;
 mod profile;
 pub mod reference;
+mod slots;
 #[cfg(test)]
 mod tests;
 mod top;

@@ -15,21 +15,21 @@
 //! occurred since?", the latest occurrence decides.
 
 use super::context::{ContextId, Contexts, NonNested, Step, Tracker};
+use super::slots::{NO_REGION, NO_WRITE, SlotId, Slots};
 use super::{Options, Weakening};
 use crate::triple::{Access, RegionSpan};
 use interloper_model::{AccessKind, ForkJoinLog, access_of};
 use interloper_trace::{Event, EventIndex, LocationId, RegionSource, SiteId, ThreadId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 /// Phase I in progress.
 pub struct Profiler {
     tracker: Tracker,
     weakening: Weakening,
     open: Vec<OpenRegion>,
-    slot_ids: FxHashMap<(ThreadId, LocationId), u32>,
-    slots: Vec<Slot>,
-    entry_ids: FxHashMap<(u32, ContextId), EntryRef>,
-    profile: Facts,
+    slots: Slots,
+    entries: Vec<Entry>,
+    regions: Vec<RegionSpan>,
 }
 
 /// The outcome of Phase I: independent of the trace's length, and mergeable over threads.
@@ -44,7 +44,6 @@ pub struct Profile {
 }
 
 /// What has been found out.
-#[derive(Default)]
 pub(super) struct Facts {
     /// What the slot numbers of entries stand for.
     pub(super) slots: Vec<(ThreadId, LocationId)>,
@@ -64,6 +63,21 @@ pub(super) struct Entry {
     pub(super) write: PackedAccess,
     pub(super) pair: Pair,
     pub(super) write_pair: Pair,
+}
+
+impl Entry {
+    fn empty(slot: SlotId, context: ContextId) -> Self {
+        let none = Pair { first: PackedAccess::NONE, second: PackedAccess::NONE, region: 0 };
+        Entry {
+            slot: slot.0,
+            context,
+            facts: 0,
+            read: PackedAccess::NONE,
+            write: PackedAccess::NONE,
+            pair: none,
+            write_pair: none,
+        }
+    }
 }
 
 pub(super) const READ: u8 = 1;
@@ -88,7 +102,7 @@ pub(super) struct PackedAccess {
 }
 
 impl PackedAccess {
-    const NONE: PackedAccess = PackedAccess { index_and_kind: [0; 2], site: SiteId::UNKNOWN };
+    pub(super) const NONE: PackedAccess = PackedAccess { index_and_kind: [0; 2], site: SiteId::UNKNOWN };
 
     #[inline]
     pub(super) fn new(index: EventIndex, kind: AccessKind, site: SiteId) -> Self {
@@ -109,32 +123,6 @@ impl PackedAccess {
 
 const _: () = assert!(AccessKind::Read as u64 == 0 && AccessKind::Write as u64 == 1);
 const _: () = assert!(size_of::<Entry>() <= 92);
-
-/// Where the facts of a (slot, context) are, with a copy of which are there: most look-ups only
-/// find that nothing is new.
-#[derive(Clone, Copy)]
-struct EntryRef {
-    entry: u32,
-    facts: u8,
-}
-
-/// A thread's view of a location.
-#[derive(Clone, Copy)]
-struct Slot {
-    /// The region in which the following holds, by its first event.
-    region: u64,
-    /// The contexts entered at or after this event have not been committed for pairs.
-    pending: u64,
-    /// The same for pairs of writes; [`NO_WRITE`] before the first write.
-    pending_write: u64,
-    first: PackedAccess,
-    first_write: PackedAccess,
-    /// The context looked up last, and what is known of it: saves looking it up again.
-    recent: (ContextId, u8),
-}
-
-const NO_REGION: u64 = u64::MAX;
-const NO_WRITE: u64 = u64::MAX;
 
 /// The region a thread is in.
 #[derive(Clone, Debug)]
@@ -185,10 +173,9 @@ impl Profiler {
             tracker: Tracker::new(options),
             weakening: options.weakening,
             open: Vec::new(),
-            slot_ids: FxHashMap::default(),
-            slots: Vec::new(),
-            entry_ids: FxHashMap::default(),
-            profile: Facts::default(),
+            slots: Slots::default(),
+            entries: Vec::new(),
+            regions: Vec::new(),
         }
     }
 
@@ -208,7 +195,7 @@ impl Profiler {
         let acted = self.tracker.threads_that_acted().collect();
         Profile {
             contexts: self.tracker.contexts,
-            facts: self.profile,
+            facts: Facts { slots: self.slots.into_keys(), entries: self.entries, regions: self.regions },
             forks: self.tracker.forks,
             acted,
             weakening: self.weakening,
@@ -241,7 +228,7 @@ impl Profiler {
             Step::RegionEnd => {
                 let open = open_region(&mut self.open, thread);
                 if let Some(span) = open.span {
-                    self.profile.regions[span as usize].end = Some(index);
+                    self.regions[span as usize].end = Some(index);
                 }
                 open.begin = NO_REGION;
             }
@@ -252,8 +239,7 @@ impl Profiler {
     fn access(&mut self, index: EventIndex, event: &Event, location: LocationId, kind: AccessKind) {
         let thread = event.thread;
         let context = self.tracker.context(thread);
-        let slot_id = self.slot(thread, location);
-        let slot = &mut self.slots[slot_id as usize];
+        let slot_id = self.slots.find(thread, location);
         let access = PackedAccess::new(index, kind, event.site);
 
         let mut facts = if kind.reads() { READ } else { 0 } | if kind.writes() { WRITE } else { 0 };
@@ -264,6 +250,7 @@ impl Profiler {
             }
             // The context the thread is in now, which is always the last one listed.
             let since = open.contexts.last().map_or(open.begin, |&(_, since)| since);
+            let slot = self.slots.get(slot_id);
             if slot.region != open.begin {
                 slot.region = open.begin;
                 slot.first = access;
@@ -272,10 +259,12 @@ impl Profiler {
             } else if slot.pending <= since {
                 let pending = std::mem::replace(&mut slot.pending, since + 1);
                 facts |= PAIR;
-                let first = slot.first;
-                self.commit_earlier(slot_id, thread, pending, PAIR, first, access);
+                if pending != since {
+                    let first = slot.first;
+                    self.commit_earlier(slot_id, thread, pending, PAIR, [first, access]);
+                }
             }
-            let slot = &mut self.slots[slot_id as usize];
+            let slot = self.slots.get(slot_id);
             if kind.writes() {
                 if slot.pending_write == NO_WRITE {
                     slot.first_write = access;
@@ -283,75 +272,63 @@ impl Profiler {
                 } else if slot.pending_write <= since {
                     let pending = std::mem::replace(&mut slot.pending_write, since + 1);
                     facts |= WRITE_PAIR;
-                    let first = slot.first_write;
-                    self.commit_earlier(slot_id, thread, pending, WRITE_PAIR, first, access);
+                    if pending != since {
+                        let first = slot.first_write;
+                        self.commit_earlier(slot_id, thread, pending, WRITE_PAIR, [first, access]);
+                    }
                 }
             }
         }
-        let slot = self.slots[slot_id as usize];
-        if slot.recent.0 != context || facts & !slot.recent.1 != 0 {
-            self.record(slot_id, thread, context, facts, [slot.first, slot.first_write, access]);
+        let new = self.slots.learn(slot_id, context, facts);
+        if new != 0 {
+            let slot = self.slots.get(slot_id);
+            let accesses = [slot.first, slot.first_write, access];
+            self.record(slot_id, thread, context, new, accesses);
         }
     }
 
     /// Commits the contexts of the open region since `pending`, but for the current one.
-    #[inline]
     fn commit_earlier(
         &mut self,
-        slot: u32,
+        slot: SlotId,
         thread: ThreadId,
         pending: u64,
         fact: u8,
-        first: PackedAccess,
-        second: PackedAccess,
+        [first, second]: [PackedAccess; 2],
     ) {
-        let contexts = &self.open[thread.index()].contexts;
-        let mut at = contexts.len().saturating_sub(1);
+        let mut at = self.open[thread.index()].contexts.len().saturating_sub(1);
         while at > 0 {
             at -= 1;
             let (context, since) = self.open[thread.index()].contexts[at];
             if since < pending {
                 break;
             }
-            self.record(slot, thread, context, fact, [first, first, second]);
+            if self.slots.learn(slot, context, fact) != 0 {
+                self.record(slot, thread, context, fact, [first, first, second]);
+            }
         }
     }
 
-    /// Enters those of the facts that are new.
+    /// Enters new facts.
+    #[cold]
     fn record(
         &mut self,
-        slot: u32,
+        slot: SlotId,
         thread: ThreadId,
         context: ContextId,
-        facts: u8,
+        new: u8,
         [first, first_write, access]: [PackedAccess; 3],
     ) {
-        let entries = &mut self.profile.entries;
-        let known = self.entry_ids.entry((slot, context)).or_insert_with(|| {
-            let entry = u32::try_from(entries.len()).expect("fewer than 2^32 facts fit in memory");
-            let none = Pair { first: PackedAccess::NONE, second: PackedAccess::NONE, region: 0 };
-            entries.push(Entry {
-                slot,
-                context,
-                facts: 0,
-                read: PackedAccess::NONE,
-                write: PackedAccess::NONE,
-                pair: none,
-                write_pair: none,
-            });
-            EntryRef { entry, facts: 0 }
+        let entries = &mut self.entries;
+        let entry = self.slots.entry(slot, context, || {
+            entries.push(Entry::empty(slot, context));
+            u32::try_from(entries.len() - 1).expect("fewer than 2^32 facts fit in memory")
         });
-        let new = facts & !known.facts;
-        known.facts |= facts;
-        self.slots[slot as usize].recent = (context, known.facts);
-        if new == 0 {
-            return;
-        }
         let region = match new & (PAIR | WRITE_PAIR) {
             0 => 0,
-            _ => span_of(&mut self.open[thread.index()], thread, &mut self.profile.regions),
+            _ => span_of(&mut self.open[thread.index()], thread, &mut self.regions),
         };
-        let entry = &mut self.profile.entries[known.entry as usize];
+        let entry = &mut self.entries[entry as usize];
         entry.facts |= new;
         if new & READ != 0 {
             entry.read = access;
@@ -365,23 +342,6 @@ impl Profiler {
         if new & WRITE_PAIR != 0 {
             entry.write_pair = Pair { first: first_write, second: access, region };
         }
-    }
-
-    #[inline]
-    fn slot(&mut self, thread: ThreadId, location: LocationId) -> u32 {
-        let (slots, keys) = (&mut self.slots, &mut self.profile.slots);
-        *self.slot_ids.entry((thread, location)).or_insert_with(|| {
-            keys.push((thread, location));
-            slots.push(Slot {
-                region: NO_REGION,
-                pending: 0,
-                pending_write: NO_WRITE,
-                first: PackedAccess::NONE,
-                first_write: PackedAccess::NONE,
-                recent: (Contexts::INITIAL, 0),
-            });
-            u32::try_from(slots.len() - 1).expect("fewer than 2^32 slots fit in memory")
-        })
     }
 }
 

@@ -21,29 +21,31 @@ pub struct Serializability {
     cycle: Option<Cycle>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Thread {
-    /// The region it is in, by its first event.
-    region: Option<EventIndex>,
+    /// The region it is in, by its first event; [`OUTSIDE`] if it is in none.
+    region: EventIndex,
     /// Its clock, if it is published.
     slot: SlotOf,
     /// Its latest event.
-    latest: Option<Source>,
+    latest: Source,
     /// The event that forked it, until its first own event.
-    forked_by: Option<Source>,
+    forked_by: Source,
 }
 
-#[derive(Clone, Debug, Default)]
+const OUTSIDE: EventIndex = EventIndex(u64::MAX);
+
+#[derive(Clone, Debug)]
 struct Location {
-    write: Option<Source>,
+    write: Source,
     /// Reads since then.
     reads: Sources,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Lock {
     /// The latest release by who held it alone.
-    release: Option<Source>,
+    release: Source,
     /// Releases of shared holders since then.
     shared_releases: Sources,
 }
@@ -78,60 +80,80 @@ impl Serializability {
 
     /// How many threads did anything.
     pub fn threads(&self) -> usize {
-        self.threads.iter().filter(|thread| thread.latest.is_some()).count()
+        self.threads.iter().filter(|thread| thread.latest.get().is_some()).count()
     }
 
     /// Takes in the next event.
     #[inline]
     pub fn observe(&mut self, index: EventIndex, event: &Event) {
-        let edge = match event.op {
-            Op::RegionBegin(region) => self.regions.begin(event.thread, region.source),
-            Op::RegionEnd(region) => self.regions.end(event.thread, region.source),
-            _ => RegionEdge::Ignored,
-        };
-        let begins = edge == RegionEdge::Outermost && matches!(event.op, Op::RegionBegin(_));
-        self.regions_seen += u64::from(begins);
+        if let Some((location, kind)) = access_of(&event.op) {
+            if self.cycle.is_none() {
+                let to = self.arrive(index, event.thread);
+                self.access(to, location, kind);
+            }
+        } else {
+            self.observe_other(index, event);
+        }
+    }
+
+    /// An event that is no access.
+    fn observe_other(&mut self, index: EventIndex, event: &Event) {
+        let mut ends = false;
+        match event.op {
+            Op::RegionBegin(region) if self.regions.begin(event.thread, region.source) == RegionEdge::Outermost => {
+                self.regions_seen += 1;
+                self.thread(event.thread).region = index;
+            }
+            Op::RegionEnd(region) => {
+                ends = self.regions.end(event.thread, region.source) == RegionEdge::Outermost;
+            }
+            _ => {}
+        }
         if self.cycle.is_some() {
             return;
         }
-        let thread = self.thread(event.thread);
-        if begins {
-            thread.region = Some(index);
-        }
-        let to = Source { start: thread.region.unwrap_or(index), index, thread: event.thread };
-        thread.latest = Some(to);
-        if let Some(fork) = thread.forked_by.take() {
-            self.edge(fork, to, Conflict::Fork);
-        }
-        match access_of(&event.op) {
-            Some((location, kind)) => self.access(to, location, kind),
-            None => self.synchronise(to, event),
-        }
-        if edge == RegionEdge::Outermost && !begins {
+        let to = self.arrive(index, event.thread);
+        self.synchronise(to, event);
+        if ends {
             self.end_region(event.thread);
         }
+    }
+
+    /// The event as the end of edges, and as the source of later ones.
+    #[inline]
+    fn arrive(&mut self, index: EventIndex, thread_id: ThreadId) -> Source {
+        let thread = self.thread(thread_id);
+        let start = if thread.region == OUTSIDE { index } else { thread.region };
+        let to = Source { start, index, thread: thread_id };
+        thread.latest = to;
+        if let Some(fork) = std::mem::replace(&mut thread.forked_by, Source::NONE).get() {
+            self.edge(fork, to, Conflict::Fork);
+        }
+        to
     }
 
     #[inline]
     fn access(&mut self, to: Source, location: LocationId, kind: AccessKind) {
         if location.index() >= self.locations.len() {
-            self.locations.resize(location.index() + 1, Location::default());
+            let fresh = Location { write: Source::NONE, reads: Sources::default() };
+            self.locations.resize(location.index() + 1, fresh);
         }
         let conflict = Conflict::Location(location);
-        if let Some(write) = self.locations[location.index()].write {
-            self.edge(write, to, conflict);
-        }
+        let state = &mut self.locations[location.index()];
+        let write = state.write;
         if kind.writes() {
+            state.write = to;
             // Later accesses conflict with this write; through it they come after these reads too.
             for at in 0..self.locations[location.index()].reads.len() {
                 let read = self.locations[location.index()].reads.get(at);
                 self.edge(read, to, conflict);
             }
-            let state = &mut self.locations[location.index()];
-            state.reads.clear();
-            state.write = Some(to);
+            self.locations[location.index()].reads.clear();
         } else {
-            self.locations[location.index()].reads.insert(to);
+            state.reads.insert(to);
+        }
+        if let Some(write) = write.get() {
+            self.edge(write, to, conflict);
         }
     }
 
@@ -139,9 +161,9 @@ impl Serializability {
         match event.op {
             Op::Acquire { lock, mode, .. } => self.acquire(to, lock, mode),
             Op::Release { lock, mode } => self.release(to, lock, mode),
-            Op::Fork(child) => self.thread(child).forked_by = Some(to),
+            Op::Fork(child) => self.thread(child).forked_by = to,
             Op::Join(child) => {
-                if let Some(last) = self.thread(child).latest {
+                if let Some(last) = self.thread(child).latest.get() {
                     self.edge(last, to, Conflict::Join);
                     // Nothing can come into its region any more.
                     self.end_region(child);
@@ -181,7 +203,7 @@ impl Serializability {
     #[inline]
     fn acquire(&mut self, to: Source, lock: LockId, mode: LockMode) {
         let conflict = Conflict::Lock(lock);
-        if let Some(release) = self.lock(lock).release {
+        if let Some(release) = self.lock(lock).release.get() {
             self.edge(release, to, conflict);
         }
         if mode == LockMode::Exclusive && self.lock(lock).shared_releases.len() > 0 {
@@ -193,7 +215,7 @@ impl Serializability {
     #[inline]
     fn release(&mut self, to: Source, lock: LockId, mode: LockMode) {
         match mode {
-            LockMode::Exclusive => self.lock(lock).release = Some(to),
+            LockMode::Exclusive => self.lock(lock).release = to,
             LockMode::Shared => self.lock(lock).shared_releases.insert(to),
         }
     }
@@ -210,7 +232,7 @@ impl Serializability {
             return;
         }
         let leaving = &mut self.threads[from.thread.index()];
-        let leaves_open_region = leaving.region == Some(from.start);
+        let leaves_open_region = leaving.region == from.start;
         if !leaves_open_region && self.descendants.is_empty() {
             return;
         }
@@ -228,7 +250,7 @@ impl Serializability {
 
     fn end_region(&mut self, thread: ThreadId) {
         let thread = self.thread(thread);
-        thread.region = None;
+        thread.region = OUTSIDE;
         if let Some(slot) = thread.slot.take() {
             self.descendants.retire(slot);
         }
@@ -237,7 +259,8 @@ impl Serializability {
     #[inline]
     fn thread(&mut self, thread: ThreadId) -> &mut Thread {
         if thread.index() >= self.threads.len() {
-            self.threads.resize(thread.index() + 1, Thread::default());
+            let fresh = Thread { region: OUTSIDE, slot: None, latest: Source::NONE, forked_by: Source::NONE };
+            self.threads.resize(thread.index() + 1, fresh);
         }
         &mut self.threads[thread.index()]
     }
@@ -245,7 +268,8 @@ impl Serializability {
     #[inline]
     fn lock(&mut self, lock: LockId) -> &mut Lock {
         if lock.index() >= self.locks.len() {
-            self.locks.resize(lock.index() + 1, Lock::default());
+            let fresh = Lock { release: Source::NONE, shared_releases: Sources::default() };
+            self.locks.resize(lock.index() + 1, fresh);
         }
         &mut self.locks[lock.index()]
     }

@@ -45,7 +45,7 @@
 //! thread), and for each location its last writer and the last reader of each thread since; so at
 //! most 24 bytes × threads × locations, plus 48 bytes a location.
 //!
-//! [`reference`] builds the graph and searches it, for tests.
+//! [`mod@reference`] builds the graph and searches it, for tests.
 
 mod analysis;
 mod descendants;

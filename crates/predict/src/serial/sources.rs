@@ -12,6 +12,16 @@ pub(super) struct Source {
 }
 
 impl Source {
+    /// No event. An `Option` would take a third more room in every location.
+    pub(super) const NONE: Source =
+        Source { start: EventIndex(u64::MAX), index: EventIndex(u64::MAX), thread: ThreadId::new(u32::MAX) };
+
+    /// The event, if it is one.
+    #[inline]
+    pub(super) fn get(self) -> Option<Source> {
+        (self.index.0 != u64::MAX).then_some(self)
+    }
+
     pub(super) fn transaction(&self) -> Transaction {
         Transaction { thread: self.thread, start: self.start }
     }

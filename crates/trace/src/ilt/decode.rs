@@ -11,9 +11,7 @@ use crate::event::{
     Access, Attempt, BoundValue, Event, Expr, LockMode, MemoryOrder, Op, Operator, ReadModifyWrite, Region,
     RegionSource, Value, Wake,
 };
-use crate::ids::{
-    BarrierId, ConditionId, ExprId, LocationId, LockId, OnceId, SemaphoreId, SiteId, StringId, ThreadId,
-};
+use crate::ids::{BarrierId, ConditionId, ExprId, LocationId, LockId, OnceId, SemaphoreId, SiteId, StringId, ThreadId};
 
 /// Reads the next event of a thread's stream. After an error the stream cannot be read on.
 #[inline(never)] // Its many cases would leave no registers to the loop that calls it.
@@ -75,7 +73,9 @@ impl Decoder<'_, '_> {
             tags::JOIN => Op::Join(self.thread()?),
             tags::START => Op::Start,
             tags::FINISH => Op::Finish,
-            tags::ALLOCATE => Op::Allocate { object: self.string()?, size: self.input.varint("the size of an object")? },
+            tags::ALLOCATE => {
+                Op::Allocate { object: self.string()?, size: self.input.varint("the size of an object")? }
+            }
             tags::FREE => Op::Free { object: self.string()? },
             tags::BRANCH => Op::Branch { count: self.input.varint32("a number of branches")? },
             tags::ENTER => Op::Enter { function: self.string()? },

@@ -68,8 +68,7 @@ fn access(window: &[u8; WINDOW], tag: u8, previous: &mut u32, limits: &FastLimit
     let size_code = usize::from(tag & tags::SIZE_CODE);
     let (zigzag, location_len) = short_varint(load(window, 2) as u32);
     let location = apply_delta(zigzag, *previous);
-    let is_usual =
-        (size_code < tags::SIZES.len()) & (location_len <= 4) & (u64::from(location) < limits.locations);
+    let is_usual = (size_code < tags::SIZES.len()) & (location_len <= 4) & (u64::from(location) < limits.locations);
     if !is_usual {
         return None;
     }
@@ -117,8 +116,8 @@ fn lock_operation(window: &[u8; WINDOW], tag: u8, limits: &FastLimits) -> Option
 }
 
 // The lowest bit of the tag is the mode.
-const _: () = assert!(tags::ACQUIRE_EXCLUSIVE % 2 == 0 && tags::ACQUIRE_SHARED == tags::ACQUIRE_EXCLUSIVE + 1);
-const _: () = assert!(tags::RELEASE_EXCLUSIVE % 2 == 0 && tags::RELEASE_SHARED == tags::RELEASE_EXCLUSIVE + 1);
+const _: () = assert!(tags::ACQUIRE_EXCLUSIVE & 1 == 0 && tags::ACQUIRE_SHARED == tags::ACQUIRE_EXCLUSIVE + 1);
+const _: () = assert!(tags::RELEASE_EXCLUSIVE & 1 == 0 && tags::RELEASE_SHARED == tags::RELEASE_EXCLUSIVE + 1);
 
 /// [`tags::SIZES`], padded so that three bits always are in range.
 const SIZES: [u32; 8] = [0, 1, 2, 4, 8, 0, 0, 0];
@@ -162,6 +161,7 @@ fn long_varint(bytes: u64) -> Option<(u64, usize)> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::varint::put;
     use super::*;

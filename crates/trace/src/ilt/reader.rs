@@ -164,7 +164,8 @@ impl<R: Read> IltReader<R> {
             return Err(self.malformed(defect).into());
         }
         if header.codec == Codec::Lz4 {
-            let decompressed = lz4_flex::block::decompress_into(&self.stored[..stored_len], &mut self.payload[..raw_len]);
+            let decompressed =
+                lz4_flex::block::decompress_into(&self.stored[..stored_len], &mut self.payload[..raw_len]);
             if decompressed.ok() != Some(raw_len) {
                 let defect = Defect::new("a chunk that cannot be decompressed", format!("LZ4 of {raw_len} bytes"));
                 return Err(self.malformed(defect).into());

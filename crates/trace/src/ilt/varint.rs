@@ -155,6 +155,7 @@ pub(super) fn out_of_table(number: u64, limit: u64, what: &str) -> Defect {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

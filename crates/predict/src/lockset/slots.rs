@@ -1,0 +1,168 @@
+//! A thread's view of a location, found fast.
+//!
+//! Every access looks up its slot, and in it what is known of the current context; most find that
+//! nothing is new. Time goes into cache misses, so a slot is two adjacent cache lines and holds the
+//! first contexts itself, each with its facts in the low bits; only what does not fit is in a map.
+//! Slots are found by a page table over thread and location.
+
+use super::context::ContextId;
+use super::profile::PackedAccess;
+use interloper_trace::{LocationId, ThreadId};
+use rustc_hash::FxHashMap;
+
+/// All slots.
+#[derive(Default)]
+pub(super) struct Slots {
+    /// For each thread, the pages of its locations.
+    threads: Vec<Vec<u32>>,
+    pages: Vec<[u32; PAGE]>,
+    slots: Vec<Slot>,
+    keys: Vec<(ThreadId, LocationId)>,
+    /// For each slot, the entries of the contexts it holds. Apart from it: only new facts need them.
+    entries: Vec<Vec<u32>>,
+    /// The contexts that slots have no room for: their facts, and their entries once they have one.
+    overflow: FxHashMap<(SlotId, ContextId), (u8, Option<u32>)>,
+}
+
+const PAGE: usize = 64;
+const NONE: u32 = u32::MAX;
+
+/// A slot's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct SlotId(pub(super) u32);
+
+/// A thread's view of a location.
+#[repr(align(64))]
+pub(super) struct Slot {
+    /// The region in which the following holds, by its first event.
+    pub(super) region: u64,
+    /// The contexts entered at or after this event have not been committed for pairs.
+    pub(super) pending: u64,
+    /// The same for pairs of writes; [`NO_WRITE`] before the first write.
+    pub(super) pending_write: u64,
+    pub(super) first: PackedAccess,
+    pub(super) first_write: PackedAccess,
+    /// How many contexts follow.
+    known_count: u32,
+    /// Contexts and their facts: `context << 4 | facts`.
+    known: [u32; INLINE],
+}
+
+/// How many contexts a slot has room for: what fills two cache lines.
+const INLINE: usize = 19;
+const _: () = assert!(size_of::<Slot>() == 128);
+
+pub(super) const NO_REGION: u64 = u64::MAX;
+pub(super) const NO_WRITE: u64 = u64::MAX;
+
+const FACT_BITS: u32 = 4;
+
+impl Slot {
+    #[inline]
+    fn known_mut(&mut self) -> &mut [u32] {
+        &mut self.known[..(self.known_count as usize).min(INLINE)]
+    }
+}
+
+impl Slots {
+    /// The slot of a thread and location.
+    #[inline]
+    pub(super) fn find(&mut self, thread: ThreadId, location: LocationId) -> SlotId {
+        let (page, place) = (location.index() / PAGE, location.index() % PAGE);
+        if let Some(pages) = self.threads.get(thread.index())
+            && let Some(&page) = pages.get(page)
+            && page != NONE
+        {
+            let slot = self.pages[page as usize][place];
+            if slot != NONE {
+                return SlotId(slot);
+            }
+        }
+        self.create(thread, location)
+    }
+
+    #[inline]
+    pub(super) fn get(&mut self, slot: SlotId) -> &mut Slot {
+        &mut self.slots[slot.0 as usize]
+    }
+
+    /// Adds facts of a context; returns those that are new.
+    #[inline]
+    pub(super) fn learn(&mut self, slot: SlotId, context: ContextId, facts: u8) -> u8 {
+        let known = self.slots[slot.0 as usize].known_mut();
+        for fact in known {
+            if *fact >> FACT_BITS == context.0 {
+                let new = u32::from(facts) & !*fact;
+                *fact |= new;
+                return new as u8;
+            }
+        }
+        self.learn_context(slot, context, facts)
+    }
+
+    /// The entry of a context, if it has one; otherwise the one that `create` gives.
+    pub(super) fn entry(&mut self, slot: SlotId, context: ContextId, create: impl FnOnce() -> u32) -> u32 {
+        let known = self.slots[slot.0 as usize].known_mut();
+        let Some(at) = known.iter().position(|fact| fact >> FACT_BITS == context.0) else {
+            let (_, entry) = self.overflow.entry((slot, context)).or_default();
+            return *entry.get_or_insert_with(create);
+        };
+        // A context is learnt right before its entry is asked for, so it is the last one or has one.
+        let entries = &mut self.entries[slot.0 as usize];
+        if at == entries.len() {
+            entries.push(create());
+        }
+        entries[at]
+    }
+
+    /// What the slots stand for.
+    pub(super) fn into_keys(self) -> Vec<(ThreadId, LocationId)> {
+        self.keys
+    }
+
+    /// Facts of a context that the slot does not hold.
+    #[cold]
+    fn learn_context(&mut self, slot: SlotId, context: ContextId, facts: u8) -> u8 {
+        assert!(context.0 <= u32::MAX >> FACT_BITS, "fewer than 2^28 contexts fit in memory");
+        let Slot { known, known_count, .. } = &mut self.slots[slot.0 as usize];
+        if let Some(free) = known.get_mut(*known_count as usize) {
+            *free = context.0 << FACT_BITS | u32::from(facts);
+            *known_count += 1;
+            return facts;
+        }
+        let (known, _) = self.overflow.entry((slot, context)).or_default();
+        let new = facts & !*known;
+        *known |= facts;
+        new
+    }
+
+    #[cold]
+    fn create(&mut self, thread: ThreadId, location: LocationId) -> SlotId {
+        let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 slots fit in memory");
+        self.keys.push((thread, location));
+        self.entries.push(Vec::new());
+        self.slots.push(Slot {
+            region: NO_REGION,
+            pending: 0,
+            pending_write: NO_WRITE,
+            first: PackedAccess::NONE,
+            first_write: PackedAccess::NONE,
+            known_count: 0,
+            known: [0; INLINE],
+        });
+        if thread.index() >= self.threads.len() {
+            self.threads.resize(thread.index() + 1, Vec::new());
+        }
+        let pages = &mut self.threads[thread.index()];
+        let (page, place) = (location.index() / PAGE, location.index() % PAGE);
+        if page >= pages.len() {
+            pages.resize(page + 1, NONE);
+        }
+        if pages[page] == NONE {
+            pages[page] = u32::try_from(self.pages.len()).expect("fewer pages than slots");
+            self.pages.push([NONE; PAGE]);
+        }
+        self.pages[pages[page] as usize][place] = slot;
+        SlotId(slot)
+    }
+}
