@@ -9,18 +9,24 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  interloper analyze run.std                      which violations are possible?
-  interloper analyze run.std --property serial    was the observed order serializable?
+  interloper analyze run.std                    which violations are possible?
+  interloper analyze run.std --property serial  was that order all right?
   interloper generate bank --events 1000000 -o bank.ilt
   interloper convert bank.ilt bank.std
   interloper dump run.ilt | less
 
-Exit codes: 0 nothing found, 1 something found, 2 wrong usage or unreadable input,
-70 a bug of interloper's, 130 interrupted (what was found so far is printed).";
+Exit codes:
+  0    nothing found
+  1    something found
+  2    wrong usage, unreadable input, or output that cannot be written
+  70   a bug of interloper's
+  130  interrupted, after printing what was found so far";
 
-/// Finds atomicity violations in multithreaded programs.
+// Said here, for the package's description would go first otherwise.
+const ABOUT: &str = "Finds atomicity violations in multithreaded programs";
+
 #[derive(Debug, Parser)]
-#[command(name = "interloper", version, about, before_help = EXAMPLES, max_term_width = 100)]
+#[command(name = "interloper", version, about = ABOUT, after_help = EXAMPLES, max_term_width = 80)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -40,11 +46,9 @@ pub(crate) enum Command {
     Generate(GenerateArgs),
 }
 
-/// Which trace, and how to read it.
+/// How to read a trace.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct InputArgs {
-    /// The trace: .ilt, .std, .jsonl, .data (RapidBin), or - for standard input
-    pub(crate) trace: Option<PathBuf>,
+pub(crate) struct ReadArgs {
     /// The format of the trace, if its name does not tell
     #[arg(long, value_name = "FORMAT")]
     pub(crate) input_format: Option<InputFormat>,
@@ -55,12 +59,14 @@ pub(crate) struct InputArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct AnalyzeArgs {
+    /// The trace: .ilt, .std, .jsonl, .data (RapidBin), or - for standard input
+    pub(crate) trace: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) input: InputArgs,
+    pub(crate) read: ReadArgs,
     /// What to predict with
     #[arg(long, default_value = "lockset")]
     pub(crate) model: Model,
-    /// What to ask: three-access violations, or whether the observed order was serializable
+    /// What to ask: violations of three accesses, or whether the observed order was serializable
     #[arg(long, default_value = "triple")]
     pub(crate) property: Property,
     /// Whose regions count, of: annotated, locks, functions, inferred
@@ -92,8 +98,10 @@ pub(crate) struct AnalyzeArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct StatsArgs {
+    /// The trace: .ilt, .std, .jsonl, .data (RapidBin), or - for standard input
+    pub(crate) trace: PathBuf,
     #[command(flatten)]
-    pub(crate) input: InputArgs,
+    pub(crate) read: ReadArgs,
     /// How to write the numbers
     #[arg(long, default_value = "text")]
     pub(crate) format: OutputFormat,
@@ -107,8 +115,10 @@ pub(crate) struct StatsArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct DumpArgs {
+    /// The trace: .ilt, .std, .jsonl, .data (RapidBin), or - for standard input
+    pub(crate) trace: PathBuf,
     #[command(flatten)]
-    pub(crate) input: InputArgs,
+    pub(crate) read: ReadArgs,
     /// The first event to show
     #[arg(long, value_name = "INDEX", default_value_t = 0)]
     pub(crate) from: u64,
@@ -119,10 +129,14 @@ pub(crate) struct DumpArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ConvertArgs {
-    #[command(flatten)]
-    pub(crate) input: InputArgs,
+    /// The trace: .ilt, .std, .jsonl, .data (RapidBin), or - for standard input
+    #[arg(value_name = "IN")]
+    pub(crate) trace: PathBuf,
     /// Where to write: .ilt, .std or .jsonl
+    #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
     /// Drop what the target format cannot hold, instead of refusing
     #[arg(long)]
     pub(crate) lossy: bool,
@@ -212,7 +226,9 @@ pub(crate) enum Model {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Property {
+    /// Can another thread's access get between two of one region?
     Triple,
+    /// Was the observed order conflict-serializable?
     Serial,
 }
 

@@ -1,6 +1,7 @@
 //! Ctrl-C: the first one asks, the second one insists.
 
 use signal_hook::consts::{SIGINT, SIGTERM};
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -20,4 +21,21 @@ pub(crate) fn install() {
 /// Whether the user wants us to stop.
 pub(crate) fn requested() -> bool {
     INTERRUPTED.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
+}
+
+/// A command was stopped by the user before it had anything to show: what it says instead.
+#[derive(Debug)]
+pub(crate) struct Interrupted(pub(crate) &'static str);
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for Interrupted {}
+
+/// Stops, if the user wants that, a command that leaves nothing behind.
+pub(crate) fn stop_if_requested() -> Result<(), Interrupted> {
+    if requested() { Err(Interrupted("nothing was written")) } else { Ok(()) }
 }

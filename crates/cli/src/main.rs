@@ -8,26 +8,38 @@ mod commands;
 mod exit;
 mod input;
 mod interrupt;
+mod message;
 mod output;
 mod pass;
 mod progress;
+mod spool;
 
 use clap::Parser as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
-        eprintln!("interloper: internal error: {panic}");
-        eprintln!("This is a bug in interloper, not in your program. Please report it with the command line.");
+        message::say("internal error", &panic.to_string());
+        message::say(
+            "note",
+            "this is a bug in interloper, not in your program; please report it with the command line",
+        );
     }));
-    let args = args::Args::parse();
-    interrupt::install();
-    match std::panic::catch_unwind(|| commands::run(args)) {
-        Ok(Ok(exit)) => exit.into(),
-        Ok(Err(error)) => {
-            eprintln!("error: {error:#}");
-            exit::Exit::Usage.into()
+    let outcome = std::panic::catch_unwind(|| {
+        interrupt::install();
+        commands::run(args::Args::parse())
+    });
+    let exit = match outcome {
+        Ok(Ok(exit)) => exit,
+        Ok(Err(error)) if error.is::<interrupt::Interrupted>() => {
+            message::say("interrupted", &error.to_string());
+            exit::Exit::Interrupted
         }
-        Err(_) => exit::Exit::Bug.into(),
-    }
+        Ok(Err(error)) => {
+            message::say("error", &format!("{error:#}"));
+            exit::Exit::Usage
+        }
+        Err(_) => exit::Exit::Bug,
+    };
+    exit.into()
 }

@@ -3,9 +3,11 @@
 use crate::input::Input;
 use crate::interrupt;
 use crate::progress::Progress;
-use anyhow::Context as _;
 use interloper_trace::file::TraceReader;
-use interloper_trace::{BATCH, Event, EventIndex, EventSource as _, Tables, TraceError};
+use interloper_trace::{Event, EventIndex, EventSource as _, Tables};
+
+/// What to do about a damaged recording.
+pub(crate) const SALVAGE: &str = "`interloper convert --salvage`";
 
 /// A trace that has been read.
 pub(crate) struct Pass {
@@ -28,16 +30,10 @@ impl Pass {
     ) -> anyhow::Result<Pass> {
         let mut reader = input.open()?;
         let mut progress = Progress::new(label, reader.size(), progress);
-        let mut batch = Vec::with_capacity(BATCH);
         loop {
-            let first = reader.events_read();
-            reader.next_batch(&mut batch).map_err(|error| hinted(error, input))?;
-            if batch.is_empty() {
-                return Ok(Pass { reader, interrupted: false });
-            }
-            let tables = reader.tables();
-            for (index, event) in (first..).zip(&batch) {
-                observe(analysis, EventIndex(index), event, tables);
+            let more = reader.visit(|index, event, tables| observe(analysis, index, event, tables));
+            if !more.map_err(|error| input.error(&error, SALVAGE))? {
+                return Ok(Pass { reader, interrupted: input.cut_short() });
             }
             progress.at(reader.bytes_read(), || found(analysis));
             if interrupt::requested() {
@@ -64,16 +60,4 @@ impl Pass {
         }
         notes
     }
-}
-
-/// Adds the file, and for a damaged recording what can be done about it.
-pub(crate) fn hinted(error: TraceError, input: &Input) -> anyhow::Error {
-    let salvageable = input.name.ends_with(".ilt") && matches!(error, TraceError::Malformed(_));
-    let error = Err::<(), _>(error).context(input.name.clone());
-    let error = if salvageable {
-        error.context("the trace is damaged; `interloper convert --salvage IN OUT` keeps what comes before the damage")
-    } else {
-        error
-    };
-    error.expect_err("made from an error")
 }

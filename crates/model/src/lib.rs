@@ -10,6 +10,7 @@
 //! | [`held`] | which locks a thread holds, re-entrancy folded away |
 //! | [`lock_state`] | lock sets and acquisition histories, interned, and when two are compatible |
 //! | [`fork_join`] | the order that fork and join impose |
+//! | [`nesting`] | whether threads release locks in the reverse of the order they took them |
 //! | [`census`] | what a trace holds, in numbers |
 
 pub mod access;
@@ -17,6 +18,7 @@ pub mod census;
 pub mod fork_join;
 pub mod held;
 pub mod lock_state;
+pub mod nesting;
 pub mod regions;
 
 pub use access::{AccessKind, Pattern, access_of};
@@ -24,4 +26,5 @@ pub use census::{Census, kind_name};
 pub use fork_join::{ForkJoinLog, Strand, StrandOrder};
 pub use held::{HeldLocks, LockChange};
 pub use lock_state::{LockStates, StateId};
+pub use nesting::Nesting;
 pub use regions::{RegionEdge, RegionSources, Regions};

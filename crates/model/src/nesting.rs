@@ -25,10 +25,7 @@ impl Nesting {
     /// Follows an event.
     #[inline]
     pub fn observe(&mut self, index: EventIndex, event: &Event) {
-        if matches!(
-            event.op,
-            Op::Acquire { .. } | Op::Release { .. } | Op::WaitBegin { .. } | Op::WaitEnd { .. }
-        ) {
+        if matches!(event.op, Op::Acquire { .. } | Op::Release { .. } | Op::WaitBegin { .. } | Op::WaitEnd { .. }) {
             self.lock_event(index, event);
         }
     }

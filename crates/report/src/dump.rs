@@ -1,6 +1,6 @@
 //! Events as text, a line each: position, thread, what is done, locks held, where.
 
-use crate::event_text::{details, phrase};
+use crate::event_text::{details, phrase, place};
 use crate::printable::Printable;
 use interloper_model::HeldLocks;
 use interloper_trace::{Event, EventIndex, Op, Tables};
@@ -46,14 +46,12 @@ impl Dump {
         let locks: Vec<&str> = self.held[event.thread.index()].iter().map(|(lock, _)| tables.lock(lock)).collect();
         let site = tables.site(event.site);
         let _ = write!(out, "{:>8}  {thread:<8} {:<28}", index.0, Printable(&what).to_string());
-        let _ = write!(out, " {{{}}} ", Printable(&locks.join(" ")));
-        if let Some(file) = site.file {
-            let _ = write!(out, "{}:", Printable(tables.strings.get(file)));
+        let _ = write!(out, " {{{}}}  ", Printable(&locks.join(" ")));
+        let text = |id| tables.strings.get(id);
+        if site.file.is_some() || site.line.is_some() || site.function.is_some() {
+            out.push_str(&place(site.file.map(text), site.line, site.function.map(text)));
         }
-        let _ = write!(out, "{}", site.line.map_or("?".to_owned(), |line| line.to_string()));
-        if let Some(function) = site.function {
-            let _ = write!(out, ":{}", Printable(tables.strings.get(function)));
-        }
+        out.truncate(out.trim_end().len());
         out.push('\n');
     }
 }

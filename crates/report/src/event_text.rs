@@ -1,7 +1,9 @@
 //! What an event does, in words.
 
+use crate::printable::Printable;
 use interloper_model::kind_name;
-use interloper_trace::{Event, Expr, Op, Tables};
+use interloper_trace::{Event, Expr, MemoryOrder, Op, Tables};
+use std::fmt::Write as _;
 
 /// What an event is about: a location, lock, thread, ….
 pub(crate) fn target(op: &Op, tables: &Tables) -> Option<String> {
@@ -32,20 +34,20 @@ pub(crate) fn target(op: &Op, tables: &Tables) -> Option<String> {
 /// What else is known of an event: values, sizes, outcomes.
 pub(crate) fn details(event: &Event, tables: &Tables) -> String {
     let known = |prefix: &str, value: Option<u64>| value.map(|value| format!("{prefix}{value}"));
+    let order = |order: MemoryOrder| (order != MemoryOrder::Plain).then(|| format!("{order:?}"));
     let size = |size: u64| (size > 0).then(|| format!("{size} B"));
     let parts: Vec<Option<String>> = match &event.op {
-        Op::Read(access) | Op::Write(access) => vec![
-            known("= ", access.value.get()),
-            size(u64::from(access.size)),
-            (access.order != interloper_trace::MemoryOrder::Plain).then(|| format!("{:?}", access.order)),
-        ],
+        Op::Read(access) | Op::Write(access) => {
+            vec![known("= ", access.value.get()), size(u64::from(access.size)), order(access.order)]
+        }
         Op::ReadModifyWrite(rmw) => vec![
             known("= ", rmw.read.get()),
             known("-> ", rmw.written.get()),
             size(u64::from(rmw.size)),
+            order(rmw.order),
             (!rmw.success).then(|| "failed".to_owned()),
         ],
-        Op::Fence(order) => vec![Some(format!("{order:?}"))],
+        Op::Fence(of) => vec![order(*of)],
         Op::TryAcquireFailed { .. } => vec![Some("failed".to_owned())],
         Op::WaitBegin { lock, .. } | Op::WaitEnd { lock, .. } => vec![Some(format!("with {}", tables.lock(*lock)))],
         Op::Allocate { size: bytes, .. } => vec![size(*bytes)],
@@ -76,4 +78,19 @@ pub(crate) fn phrase(op: &Op, tables: &Tables) -> String {
         Some(target) => format!("{}({target})", kind_name(op)),
         None => kind_name(op).to_owned(),
     }
+}
+
+/// A place in the source, safe to print.
+pub(crate) fn place(file: Option<&str>, line: Option<i64>, function: Option<&str>) -> String {
+    let mut text = match (file, line) {
+        (Some(file), Some(line)) => format!("{}:{line}", Printable(file)),
+        (Some(file), None) => Printable(file).to_string(),
+        (None, Some(line)) => format!("line {line}"),
+        (None, None) if function.is_some() => "somewhere".to_owned(),
+        (None, None) => "an unknown place".to_owned(),
+    };
+    if let Some(function) = function {
+        let _ = write!(text, " in {}", Printable(function));
+    }
+    text
 }

@@ -11,15 +11,17 @@
 //! | [`text`] | the document for people |
 //! | [`stats`] | what a trace holds |
 //! | [`dump`] | events, a line each |
+//! | [`printable`] | names of the input, made harmless |
 
 pub mod build;
 pub mod dump;
+pub mod printable;
 pub mod result;
 pub mod stats;
 pub mod text;
 
 mod event_text;
 mod fingerprint;
-mod printable;
+mod wrap;
 
 pub use result::Document;

@@ -1,6 +1,7 @@
 //! What a trace holds, as text and as JSON.
 
 use crate::printable::Printable;
+use crate::wrap::wrapped;
 use interloper_model::Census;
 use interloper_trace::{RegionSource, Tables, ThreadId};
 use serde::Serialize;
@@ -65,7 +66,7 @@ impl Stats {
         const SHOWN_THREADS: usize = 20;
         let mut out = String::new();
         let mut row = |name: &str, value: String| {
-            let _ = writeln!(out, "{name:<16}{value}");
+            let _ = writeln!(out, "{}", format_args!("{name:<16}{value}").to_string().trim_end());
         };
         row("events", self.events.to_string());
         row("threads", self.threads.to_string());
@@ -98,7 +99,7 @@ impl Stats {
                 writeln!(out, "  and {} more threads (--format json lists all)", self.by_thread.len() - SHOWN_THREADS);
         }
         for note in &self.notes {
-            let _ = writeln!(out, "note: {}", Printable(note));
+            wrapped(&mut out, "note: ", "      ", &Printable(note).to_string());
         }
         out
     }

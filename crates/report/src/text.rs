@@ -1,175 +1,214 @@
 //! The result for people: fits 80 columns, needs no colour, can be grepped.
 
+use crate::event_text::place;
 use crate::printable::Printable;
 use crate::result::{CycleEvent, CycleStep, Document, Finding, FindingEvent, Region, Serial};
+use crate::wrap::{COLUMNS, width, wrapped};
 use std::fmt::Write as _;
 
 /// Renders a result. `name` is what was analysed.
 pub fn render(document: &Document, name: &str) -> String {
     let mut out = String::new();
     let trace = &document.trace;
-    let _ = writeln!(
-        out,
-        "{}: {}, {}, {}, {}, {}",
-        Printable(name),
+    let counts = [
         count(trace.events, "event", "events"),
         count(trace.threads, "thread", "threads"),
         count(trace.locations, "location", "locations"),
         count(trace.locks, "lock", "locks"),
         count(trace.regions, "region", "regions"),
-    );
+    ];
+    wrapped(&mut out, "", "  ", &format!("{}: {}", Printable(name), counts.join(", ")));
     match &document.serial {
         Some(serial) => serial_answer(&mut out, serial),
         None => findings(&mut out, document),
     }
     for note in &document.notes {
-        let _ = writeln!(out, "note: {}", Printable(note));
+        wrapped(&mut out, "note: ", "      ", &Printable(note).to_string());
     }
     out
 }
 
 fn findings(out: &mut String, document: &Document) {
-    for (at, finding) in document.findings.iter().enumerate() {
-        one_finding(out, at + 1, finding);
+    let mut number = 1;
+    for same in document.findings.chunk_by(same_accesses) {
+        one_triple(out, number, same);
+        number += same.len();
     }
     let counts = &document.counts;
     let listed = document.findings.len() as u64;
     out.push('\n');
-    if counts.possible == 0 {
-        let _ = writeln!(
-            out,
-            "No atomicity violation is possible in this model: locks, fork and join forbid\n\
-             {}. It speaks of the accesses of this trace only, in any order.",
-            match counts.candidates {
-                0 => "nothing, for there is no candidate".to_owned(),
-                1 => "the one candidate".to_owned(),
-                candidates => format!("all {candidates} candidates"),
-            }
-        );
-    } else {
-        let _ = writeln!(
-            out,
-            "{} ({} considered). Possible means: locks, fork and\njoin do not forbid it; values were not looked at.",
-            count(counts.possible, "possible atomicity violation", "possible atomicity violations"),
-            count(counts.candidates, "candidate", "candidates"),
-        );
-        if listed < counts.possible {
-            let _ = writeln!(out, "{} more not listed: raise --limit to see them.", counts.possible - listed);
-        }
+    let summary = match (counts.possible, counts.candidates) {
+        (0, 0) => "No atomicity violation is possible: no two accesses of a region can be broken by an access of \
+                   another thread. This speaks of the accesses in this trace, in whatever order."
+            .to_owned(),
+        (0, candidates) => format!(
+            "No atomicity violation is possible: locks, fork and join forbid {}. This speaks of the accesses in this \
+             trace, in whatever order.",
+            if candidates == 1 { "the only candidate".to_owned() } else { format!("all {candidates} candidates") },
+        ),
+        (possible, candidates) => format!(
+            "{}, of {}. Possible means: locks, fork and join do not forbid it; values were not looked at.",
+            count(possible, "possible atomicity violation", "possible atomicity violations"),
+            count(candidates, "candidate", "candidates"),
+        ),
+    };
+    wrapped(out, "", "", &summary);
+    if listed < counts.possible {
+        let _ = writeln!(out, "{} not listed here: raise --limit to see more.", counts.possible - listed);
     }
     for thread in &document.trace.non_nested_threads {
-        let _ = writeln!(
-            out,
-            "note: thread {} releases {} out of order at event {}: without nested locking\n      \
-             some of what is called possible may not be",
+        let note = format!(
+            "thread {} does not release its locks in reverse order (first at event {}, lock {}): some of what is \
+             called possible may not be",
             Printable(&thread.thread),
+            thread.index,
             Printable(&thread.lock),
-            thread.index
         );
+        wrapped(out, "note: ", "      ", &note);
     }
 }
 
-fn one_finding(out: &mut String, number: usize, finding: &Finding) {
-    let Finding { events, region, locks, .. } = finding;
-    let _ = writeln!(
-        out,
-        "\n{number}. {} {} on {}  [{}]",
-        finding.verdict.name(),
-        finding.pattern,
-        Printable(&finding.variable.name),
-        finding.id
-    );
-    let _ = writeln!(out, "   {}", region_text(region));
-    for (at, event) in events.iter().enumerate() {
-        let _ = writeln!(out, "   ({}) {}", at + 1, access_text(event));
+/// Whether two findings differ in nothing but the lock states that let the remote access in.
+fn same_accesses(one: &Finding, other: &Finding) -> bool {
+    let indices = |finding: &Finding| finding.events.iter().map(|event| event.index).collect::<Vec<_>>();
+    one.pattern == other.pattern && one.variable.name == other.variable.name && indices(one) == indices(other)
+}
+
+/// Findings about the same three accesses, told once.
+fn one_triple(out: &mut String, number: usize, same: &[Finding]) {
+    let Some(finding) = same.first() else { return };
+    let Finding { events, region, .. } = finding;
+    let numbers = match same.len() {
+        1 => number.to_string(),
+        several => format!("{number}-{}", number + several - 1),
+    };
+    let variable = Printable(&finding.variable.name);
+    let title = format!("{numbers}. {} {} on {variable}", finding.verdict.name(), finding.pattern);
+    // Ids stand in a column of their own at the right, where there is room.
+    let gap = COLUMNS.saturating_sub(width(&title) + finding.id.len() + 2).max(2);
+    let _ = writeln!(out, "\n{title}{:gap$}[{}]", "", finding.id);
+
+    let local = Printable(&region.thread).to_string();
+    let remote = events.get(1).map_or("?".to_owned(), |event| Printable(&event.thread).to_string());
+    wrapped(out, "   ", "   ", &format!("During the {}, {remote} can get in:", region_text(region)));
+    let actors: Vec<String> = events.iter().map(actor).collect();
+    let actor_width = actors.iter().map(|actor| width(actor)).max().unwrap_or(0);
+    for (at, (event, actor)) in events.iter().zip(&actors).enumerate() {
+        access_line(out, at + 1, event, actor, actor_width);
     }
-    let _ = writeln!(
-        out,
-        "   nothing prevents it: {} {}, {} {}",
-        Printable(&region.thread),
-        holding(&locks.region, "then"),
-        events.get(1).map_or("?".to_owned(), |remote| Printable(&remote.thread).to_string()),
-        holding(&locks.remote, "at (2)"),
-    );
-}
-
-fn holding(locks: &[String], when: &str) -> String {
-    match locks {
-        [] => format!("holds no lock {when}"),
-        locks => format!("holds {} {when}", Printable(&locks.join(", "))),
+    wrapped(out, "   ", "   ", &consequence(finding.pattern, &local, &remote));
+    for (at, finding) in same.iter().enumerate() {
+        let held = format!(
+            "{local} holds {} between (1) and (3), {remote} holds {} at (2).",
+            lock_names(&finding.locks.region),
+            lock_names(&finding.locks.remote),
+        );
+        if at == 0 {
+            wrapped(out, "   Locks: ", "     ", &held);
+        } else {
+            wrapped(out, "   Or: ", "     ", &format!("{held} [{}]", finding.id));
+        }
     }
 }
 
-fn region_text(region: &Region) -> String {
-    let end = region.end.map_or("the end of the trace".to_owned(), |end| format!("event {end}"));
-    format!("region of {}, {}: event {} to {end}", Printable(&region.thread), region.source, region.begin)
+fn access_line(out: &mut String, number: usize, event: &FindingEvent, actor: &str, actor_width: usize) {
+    let mark = if event.role == "remote" { "  <- the interloper" } else { "" };
+    let place = place(event.file.as_deref(), event.line, event.function.as_deref());
+    let line = format!("     ({number}) {actor:<actor_width$}  {place} (event {}){mark}", event.index);
+    if width(&line) <= COLUMNS {
+        let _ = writeln!(out, "{line}");
+    } else {
+        let _ = writeln!(out, "     ({number}) {actor}{mark}");
+        wrapped(out, "           ", "           ", &format!("{place} (event {})", event.index));
+    }
 }
 
-fn access_text(event: &FindingEvent) -> String {
+fn actor(event: &FindingEvent) -> String {
     let verb = match event.op {
         "r" => "reads",
         "w" => "writes",
         _ => "reads and writes",
     };
-    let remote = if event.role == "remote" { "   <- the interloper" } else { "" };
-    let place = place(event.file.as_deref(), event.line, event.function.as_deref());
-    format!("{} {verb} at {place}, event {}{remote}", Printable(&event.thread), event.index)
+    format!("{} {verb}", Printable(&event.thread))
 }
 
-fn place(file: Option<&str>, line: Option<i64>, function: Option<&str>) -> String {
-    let mut text = match (file, line) {
-        (Some(file), Some(line)) => format!("{}:{line}", Printable(file)),
-        (Some(file), None) => Printable(file).to_string(),
-        (None, Some(line)) => format!("line {line}"),
-        (None, None) => "an unknown place".to_owned(),
-    };
-    if let Some(function) = function {
-        let _ = write!(text, " in {}", Printable(function));
+/// What the pattern does to the program, in its own terms.
+fn consequence(pattern: &str, local: &str, remote: &str) -> String {
+    match pattern {
+        "RWR" => format!("{local} may read two different values where it expects one."),
+        "WWR" => format!("{local} may read something else than it has just written."),
+        "RWW" => format!("{local} may go by an old value when it writes, and lose what {remote} wrote."),
+        "WRW" => format!("{remote} may read a value that {local} meant nobody to see."),
+        "WWW" => format!("What {remote} wrote may be lost between two writes that {local} meant as one."),
+        _ => String::new(),
     }
-    text
+}
+
+fn lock_names(locks: &[String]) -> String {
+    match locks {
+        [] => "none".to_owned(),
+        locks => Printable(&locks.join(", ")).to_string(),
+    }
+}
+
+fn region_text(region: &Region) -> String {
+    let end = region.end.map_or("the end of the trace".to_owned(), |end| end.to_string());
+    format!("region of {} (event {} to {end}, {})", Printable(&region.thread), region.begin, region.source)
 }
 
 fn serial_answer(out: &mut String, serial: &Serial) {
+    out.push('\n');
     match serial.serializable {
-        Some(true) => {
-            out.push_str(
-                "\nThe observed order is conflict-serializable: some order of whole regions has the\n\
-                 same outcome. Other schedules of the program may still go wrong.\n",
-            );
-        }
-        None => out.push_str("\nNo violation in what was read; the rest was not looked at.\n"),
+        Some(true) => wrapped(
+            out,
+            "",
+            "",
+            "The observed order is conflict-serializable: some order of whole regions gives the same outcome. Other \
+             schedules of the program may still go wrong.",
+        ),
+        None => out.push_str("No violation in what was read; the rest was not looked at.\n"),
         Some(false) => {
             let at = serial.at.unwrap_or_default();
-            let _ = writeln!(out, "\nThe observed order is not conflict-serializable: event {at} closes a cycle.\n");
-            for (number, step) in serial.cycle.iter().enumerate() {
-                let next = &serial.cycle[(number + 1) % serial.cycle.len()];
-                cycle_step(out, number + 1, step, next);
-            }
+            let _ = writeln!(out, "The observed order is not conflict-serializable: event {at} closes a cycle.\n");
+            cycle(out, &serial.cycle);
         }
     }
 }
 
-fn cycle_step(out: &mut String, number: usize, step: &CycleStep, next: &CycleStep) {
-    let what = match &step.region {
-        Some(region) => region_text(region),
-        None => format!("{} outside of regions", Printable(&step.thread)),
-    };
-    let _ = writeln!(out, "   {number}. {what}");
-    let _ = writeln!(out, "      {}", event_text(&step.leave));
-    let why = match (step.conflict, &step.on) {
-        ("program-order", _) => "comes before, in the same thread,".to_owned(),
-        ("access", Some(on)) => format!("comes before, both accessing {},", Printable(on)),
-        (kind, Some(on)) => format!("comes before, by {kind} {},", Printable(on)),
-        (kind, None) => format!("comes before, by {kind},"),
-    };
-    let _ = writeln!(out, "         {why}");
-    let _ = writeln!(out, "      {} of {}", event_text(&next.enter), Printable(&next.thread));
+/// A cycle as a chain that comes back to where it began: each link must come before the next.
+fn cycle(out: &mut String, steps: &[CycleStep]) {
+    for (number, step) in steps.iter().enumerate() {
+        wrapped(out, "   ", "     ", &transaction_text(step));
+        // The first is entered last, by the event that closes the cycle.
+        if number > 0 && step.enter.index != step.leave.index {
+            cycle_event(out, &step.enter);
+        }
+        cycle_event(out, &step.leave);
+        let why = match (step.conflict, &step.on) {
+            ("program-order", _) => "being earlier in the same thread".to_owned(),
+            ("access", Some(on)) => format!("both accessing {}", Printable(on)),
+            (kind, Some(on)) => format!("by {kind} {}", Printable(on)),
+            (kind, None) => format!("by {kind}"),
+        };
+        wrapped(out, " > ", "   ", &format!("which comes before, {why},"));
+    }
+    if let Some(first) = steps.first() {
+        wrapped(out, "   ", "     ", &format!("{}, again", transaction_text(first)));
+        cycle_event(out, &first.enter);
+    }
 }
 
-fn event_text(event: &CycleEvent) -> String {
+fn transaction_text(step: &CycleStep) -> String {
+    match &step.region {
+        Some(region) => region_text(region),
+        None => format!("{}, outside of regions", Printable(&step.thread)),
+    }
+}
+
+fn cycle_event(out: &mut String, event: &CycleEvent) {
     let target = event.target.as_deref().map_or(String::new(), |target| format!("({})", Printable(target)));
     let place = place(event.file.as_deref(), event.line, event.function.as_deref());
-    format!("event {} {}{target} at {place}", event.index, event.op)
+    wrapped(out, "     ", "       ", &format!("event {}: {}{target} at {place}", event.index, event.op));
 }
 
 fn count(number: u64, one: &str, many: &str) -> String {

@@ -3,13 +3,14 @@
 
 use crate::error::{Malformed, TraceError};
 use crate::event::Event;
+use crate::ids::EventIndex;
 use crate::ilt::{IltReader, IltWriter};
 use crate::jsonl::{JsonlReader, JsonlWriter};
 use crate::rapidbin::RapidBinReader;
 use crate::std_format::{StdDialect, StdReader, StdWriter};
-use crate::stream::{EventSink, EventSource, SinkError};
+use crate::stream::{BATCH, EventSink, EventSource, SinkError, Visitor};
 use crate::tables::Tables;
-use crate::wellformed::WellFormed;
+use crate::wellformed::{Breach, WellFormed};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -69,11 +70,58 @@ pub enum OpenError {
 
 /// A trace file being read: any format, well-formed or an error.
 pub struct TraceReader {
-    source: Box<dyn EventSource>,
+    source: Source,
     wellformed: WellFormed,
     failure: Option<TraceError>,
     events: u64,
     size: Option<u64>,
+    /// For sources that are not known by type.
+    batch: Vec<Event>,
+}
+
+/// The formats that are read fastest are known by type, so that reading, checking and analysing an
+/// event can be compiled into one loop.
+#[expect(clippy::large_enum_variant, reason = "there is one for each reader")]
+enum Source {
+    Ilt(IltReader<Box<dyn Read>>),
+    Std(StdReader<Box<dyn Read>>),
+    Other(Box<dyn EventSource>),
+}
+
+/// Gives events to an analysis for as long as they are well-formed.
+struct Checked<'r, O> {
+    wellformed: &'r mut WellFormed,
+    /// The index of the next event.
+    next: u64,
+    breach: Option<Box<Breach>>,
+    observe: &'r mut O,
+}
+
+impl<O: FnMut(EventIndex, &Event, &Tables)> Visitor for Checked<'_, O> {
+    #[inline(always)]
+    fn visit(&mut self, event: &Event, tables: &Tables) -> bool {
+        match self.wellformed.check(event, tables) {
+            Ok(()) => {
+                (self.observe)(EventIndex(self.next), event, tables);
+                self.next += 1;
+                true
+            }
+            Err(breach) => {
+                self.breach = Some(breach);
+                false
+            }
+        }
+    }
+}
+
+impl Source {
+    fn get(&self) -> &dyn EventSource {
+        match self {
+            Source::Ilt(reader) => reader,
+            Source::Std(reader) => reader,
+            Source::Other(source) => source.as_ref(),
+        }
+    }
 }
 
 impl TraceReader {
@@ -91,18 +139,58 @@ impl TraceReader {
 
     /// Reads from any stream.
     pub fn new(input: impl Read + 'static, format: Format, dialect: StdDialect) -> Result<TraceReader, TraceError> {
-        let source: Box<dyn EventSource> = match format {
-            Format::Ilt => Box::new(IltReader::new(input)?),
-            Format::Std => Box::new(StdReader::with_dialect(input, dialect)),
-            Format::Jsonl => Box::new(JsonlReader::new(input)),
-            Format::RapidBin => Box::new(RapidBinReader::new(input)),
-        };
-        Ok(Self::of_source(source))
+        let input: Box<dyn Read> = Box::new(input);
+        Ok(Self::checked(match format {
+            Format::Ilt => Source::Ilt(IltReader::new(input)?),
+            Format::Std => Source::Std(StdReader::with_dialect(input, dialect)),
+            Format::Jsonl => Source::Other(Box::new(JsonlReader::new(input))),
+            Format::RapidBin => Source::Other(Box::new(RapidBinReader::new(input))),
+        }))
     }
 
     /// Checks the events of another source.
     pub fn of_source(source: Box<dyn EventSource>) -> TraceReader {
-        TraceReader { source, wellformed: WellFormed::new(), failure: None, events: 0, size: None }
+        Self::checked(Source::Other(source))
+    }
+
+    fn checked(source: Source) -> TraceReader {
+        TraceReader { source, wellformed: WellFormed::new(), failure: None, events: 0, size: None, batch: Vec::new() }
+    }
+
+    /// Gives the next few thousand events to an analysis. Returns whether there were any; if not, this
+    /// was the end. An error comes after the events before it.
+    ///
+    /// The same as [`next_batch`](EventSource::next_batch), but faster.
+    pub fn visit(&mut self, mut observe: impl FnMut(EventIndex, &Event, &Tables)) -> Result<bool, TraceError> {
+        /// Few enough that progress is shown and interrupts are seen in time.
+        const MOST: usize = 16 * BATCH;
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        let TraceReader { source, wellformed, events, batch, .. } = self;
+        let before = *events;
+        let mut checked = Checked { wellformed, next: *events, breach: None, observe: &mut observe };
+        let result = match source {
+            Source::Ilt(reader) => reader.visit(MOST, &mut checked).map(drop),
+            Source::Std(reader) => reader.visit(MOST, &mut checked).map(drop),
+            Source::Other(source) => source.next_batch(batch).map(|()| {
+                let _ = batch.iter().all(|event| checked.visit(event, source.tables()));
+            }),
+        };
+        let Checked { next, breach, .. } = checked;
+        *events = next;
+        result?;
+        if let Some(breach) = breach {
+            let place = self.source.get().place(self.events);
+            return Err(Malformed::new(place, breach.found, breach.expected).into());
+        }
+        Ok(self.events > before)
+    }
+
+    /// The same, of a stream that is known to have this many bytes.
+    #[must_use]
+    pub fn with_size(self, size: u64) -> TraceReader {
+        TraceReader { size: Some(size), ..self }
     }
 
     /// How many events have been handed out.
@@ -122,13 +210,18 @@ impl EventSource for TraceReader {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        self.source.next_batch(batch)?;
-        let tables = self.source.tables();
+        match &mut self.source {
+            Source::Ilt(reader) => reader.next_batch(batch)?,
+            Source::Std(reader) => reader.next_batch(batch)?,
+            Source::Other(source) => source.next_batch(batch)?,
+        }
+        let source = self.source.get();
         for (at, event) in batch.iter().enumerate() {
-            if let Err(breach) = self.wellformed.check(event, tables) {
-                let place = self.source.place(self.events + at as u64);
+            if let Err(breach) = self.wellformed.check(event, source.tables()) {
+                let place = source.place(self.events + at as u64);
                 let error = Malformed::new(place, breach.found, breach.expected).into();
                 if at == 0 {
+                    batch.clear();
                     return Err(error);
                 }
                 batch.truncate(at);
@@ -141,19 +234,19 @@ impl EventSource for TraceReader {
     }
 
     fn tables(&self) -> &Tables {
-        self.source.tables()
+        self.source.get().tables()
     }
 
     fn place(&self, index: u64) -> crate::error::Place {
-        self.source.place(index)
+        self.source.get().place(index)
     }
 
     fn bytes_read(&self) -> u64 {
-        self.source.bytes_read()
+        self.source.get().bytes_read()
     }
 
     fn notes(&self) -> Vec<String> {
-        self.source.notes()
+        self.source.get().notes()
     }
 }
 

@@ -31,6 +31,28 @@ pub trait EventSource {
     }
 }
 
+/// Takes events one at a time, straight from where they are read.
+///
+/// A batch is simpler; this is for where every nanosecond counts. With reading, checking and analysing
+/// compiled into one loop, which operation comes next is mispredicted once and not three times.
+pub trait Visitor {
+    /// Takes an event; `false` if it wants no more. `tables` holds the names the event refers to.
+    fn visit(&mut self, event: &Event, tables: &Tables) -> bool;
+}
+
+impl<F: FnMut(&Event, &Tables) -> bool> Visitor for F {
+    #[inline(always)]
+    fn visit(&mut self, event: &Event, tables: &Tables) -> bool {
+        self(event, tables)
+    }
+}
+
+/// Visits an event where that is not worth a copy of the visitor's code.
+#[inline(never)]
+pub(crate) fn visit_apart(visitor: &mut impl Visitor, event: &Event, tables: &Tables) -> bool {
+    visitor.visit(event, tables)
+}
+
 /// A trace being written.
 pub trait EventSink {
     /// Writes events; `tables` holds at least the names they refer to.

@@ -3,16 +3,18 @@
 use crate::args::{AnalyzeArgs, FailOn, Model, OutputFormat, Property};
 use crate::exit::Exit;
 use crate::input::Input;
-use crate::output;
+use crate::message;
+use crate::output::Target;
 use crate::pass::Pass;
-use anyhow::Context as _;
-use interloper_model::{RegionEdge, RegionSources, Regions};
-use interloper_predict::lockset::{self, Enumerator, Profiler};
+use anyhow::{Context as _, bail};
+use interloper_model::{Nesting, RegionEdge, RegionSources, Regions};
+use interloper_predict::lockset::{self, Enumerator, NonNested, Profiler};
 use interloper_predict::serial::{Cycle, Serializability};
 use interloper_report::build::{self, TraceFacts};
 use interloper_report::result::Verdict;
 use interloper_report::{Document, text};
-use interloper_trace::{Event, EventIndex, Op};
+use interloper_trace::file::Format;
+use interloper_trace::{Event, EventIndex, Op, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::time::Instant;
 
@@ -20,7 +22,10 @@ use std::time::Instant;
 const TEXT_LIMIT: usize = 20;
 
 pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
-    let input = Input::find(&args.input)?;
+    let Some(trace) = &args.trace else {
+        bail!("no trace given, and none has been recorded yet; name a file ({})", Format::EXTENSIONS);
+    };
+    let input = Input::find(trace, &args.read)?;
     let sources: RegionSources = args.regions.iter().copied().collect();
     let Analysed { document, interrupted, found } = match args.property {
         Property::Triple => match args.model {
@@ -34,7 +39,7 @@ pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
             serde_json::to_string_pretty(&document).context("cannot write the result as JSON")? + "\n"
         }
     };
-    output::write_text(args.output.as_deref(), &rendered)?;
+    Target::of(args.output.as_deref()).write_text(&rendered)?;
     Ok(match (interrupted, found) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Found,
@@ -89,13 +94,17 @@ fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow:
         )?;
         interrupted = pass.interrupted;
         if interrupted {
-            notes = pass.notes();
+            notes.push(format!(
+                "interrupted: only triples of the first {} events are listed and counted",
+                pass.events()
+            ));
         }
         prediction = enumerator.finish();
         second.lap("enumeration");
     }
     if args.stats {
-        eprintln!("lock states: {}, profile entries: {}", profile.lock_states(), profile.entries());
+        message::say("lock states", &profile.lock_states().to_string());
+        message::say("profile entries", &profile.entries().to_string());
     }
     if profile.regions() == 0 {
         notes.push("the trace has no region of the chosen sources, so nothing is meant to be atomic".to_owned());
@@ -114,30 +123,40 @@ fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow:
 
 fn serial(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow::Result<Analysed> {
     let clock = Clock::new(args.stats);
-    let mut analysis = Serializability::new(sources);
+    let mut analysis = (Serializability::new(sources), Nesting::new());
     let pass = Pass::run(
         input,
         "checking order",
         !args.no_progress,
         &mut analysis,
-        |analysis, index, event, _| analysis.observe(index, event),
-        |analysis| analysis.cycle().map_or(String::new(), |cycle| format!("not serializable at event {}", cycle.at)),
+        |(order, nesting), index, event, _| {
+            order.observe(index, event);
+            nesting.observe(index, event);
+        },
+        |(order, _)| order.cycle().map_or(String::new(), |cycle| format!("not serializable at event {}", cycle.at)),
     )?;
     clock.lap("read and check");
-    let cycle = analysis.cycle();
+    let (order, nesting) = analysis;
+    let cycle = order.cycle();
     let picked = match cycle {
         Some(cycle) => Picked::read(input, cycle, sources, !args.no_progress)?,
         None => Picked::default(),
     };
+    let mut notes = pass.notes();
+    if picked.interrupted {
+        notes.push("interrupted before all events of the cycle were found again: some are unknown".to_owned());
+    }
+    let non_nested: Vec<NonNested> =
+        nesting.breaches().iter().map(|&(thread, at, lock)| NonNested { thread, at, lock }).collect();
     let facts = TraceFacts {
         tables: pass.tables(),
         events: pass.events(),
-        threads: analysis.threads() as u64,
-        regions: analysis.regions(),
-        non_nested: &[],
+        threads: order.threads() as u64,
+        regions: order.regions(),
+        non_nested: &non_nested,
     };
-    let document = build::serial(&facts, cycle, !pass.interrupted, &picked.events, &picked.ends, pass.notes());
-    Ok(Analysed { document, interrupted: pass.interrupted, found: cycle.is_some() })
+    let document = build::serial(&facts, cycle, !pass.interrupted, &picked.events, &picked.ends, notes);
+    Ok(Analysed { document, interrupted: pass.interrupted || picked.interrupted, found: cycle.is_some() })
 }
 
 /// The events of a cycle, picked out by reading the trace again; the analysis itself keeps none.
@@ -147,7 +166,9 @@ struct Picked {
     events: FxHashMap<EventIndex, Event>,
     /// The end of each region, by its begin.
     ends: FxHashMap<EventIndex, EventIndex>,
-    open: FxHashMap<interloper_trace::ThreadId, EventIndex>,
+    open: FxHashMap<ThreadId, EventIndex>,
+    /// Whether some were not found again, because the user stopped it.
+    interrupted: bool,
 }
 
 impl Picked {
@@ -155,7 +176,7 @@ impl Picked {
         let wanted = cycle.steps.iter().flat_map(|step| [step.transaction.start, step.enter, step.leave]).collect();
         let mut picked = Picked { wanted, ..Picked::default() };
         let mut regions = Regions::new(sources);
-        Pass::run(
+        let pass = Pass::run(
             input,
             "explaining",
             progress,
@@ -163,6 +184,7 @@ impl Picked {
             |picked, index, event, _| picked.observe(&mut regions, index, event),
             |_| String::new(),
         )?;
+        picked.interrupted = pass.interrupted && picked.events.len() < picked.wanted.len();
         Ok(picked)
     }
 
@@ -171,10 +193,11 @@ impl Picked {
             self.events.insert(index, *event);
         }
         match event.op {
-            Op::RegionBegin(region) if regions.begin(event.thread, region.source) == RegionEdge::Outermost => {
-                if self.wanted.contains(&index) {
-                    self.open.insert(event.thread, index);
-                }
+            Op::RegionBegin(region)
+                if regions.begin(event.thread, region.source) == RegionEdge::Outermost
+                    && self.wanted.contains(&index) =>
+            {
+                self.open.insert(event.thread, index);
             }
             Op::RegionEnd(region) if regions.end(event.thread, region.source) == RegionEdge::Outermost => {
                 if let Some(begin) = self.open.remove(&event.thread) {
@@ -199,7 +222,7 @@ impl Clock {
 
     fn lap(&self, phase: &str) {
         if self.wanted {
-            eprintln!("{phase}: {:.3} ms", self.begun.elapsed().as_secs_f64() * 1e3);
+            message::say(phase, &format!("{:.3} ms", self.begun.elapsed().as_secs_f64() * 1e3));
         }
     }
 }

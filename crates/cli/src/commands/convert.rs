@@ -4,53 +4,56 @@ use crate::args::ConvertArgs;
 use crate::exit::Exit;
 use crate::input::Input;
 use crate::interrupt;
-use crate::output;
-use crate::pass::hinted;
+use crate::message;
+use crate::output::Target;
 use crate::progress::Progress;
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::anyhow;
 use interloper_trace::file::{self, Format};
 use interloper_trace::{BATCH, EventSource as _};
 
 pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<Exit> {
-    let input = Input::find(&args.input)?;
-    let format = Format::of_path(&args.output)
-        .ok_or_else(|| anyhow!("{}: expected a name that ends in .ilt, .std or .jsonl", args.output.display()))?;
+    let format = target_format(args)?;
+    let input = Input::find(&args.trace, &args.read)?;
     let mut reader = input.open()?;
-    output::write(Some(&args.output), |out| {
-        let mut sink = file::sink(out, format, args.lossy)?;
+    let target = Target::File(&args.output);
+    let advice = if format == Format::Std && !args.lossy { " (--lossy drops it)" } else { "" };
+    target.write(|out| {
+        let failed = |error| target.sink_error(error, &input.name, advice);
+        let mut sink = file::sink(out, format, args.lossy).map_err(failed)?;
         let mut progress = Progress::new("converting", reader.size(), !args.no_progress);
         let mut batch = Vec::with_capacity(BATCH);
         loop {
             match reader.next_batch(&mut batch) {
                 Ok(()) => {}
                 Err(error) if args.salvage => {
-                    eprintln!("note: {}: {error}", input.name);
-                    eprintln!("note: kept the {} events before that", reader.events_read());
+                    message::say("note", &format!("{}: {error}", input.name));
+                    message::say("note", &format!("kept the {} events before that", reader.events_read()));
                     break;
                 }
-                Err(error) => return Err(hinted(error, &input)),
+                Err(error) => return Err(input.error(&error, "--salvage")),
             }
+            // Before the end of the input is believed: after an interrupt it may be no end.
+            interrupt::stop_if_requested()?;
             if batch.is_empty() {
                 break;
             }
-            sink.write(&batch, reader.tables()).context(hint(format, args.lossy))?;
+            sink.write(&batch, reader.tables()).map_err(failed)?;
             progress.at(reader.bytes_read(), String::new);
-            if interrupt::requested() {
-                bail!("interrupted; nothing was written");
-            }
         }
-        Ok(sink.finish(reader.tables())?)
-    })
-    .or_else(|error| if interrupt::requested() { Ok(eprintln!("{error:#}")) } else { Err(error) })?;
+        sink.finish(reader.tables()).map_err(failed)
+    })?;
     for note in reader.notes() {
-        eprintln!("note: {note}");
+        message::say("note", &note);
     }
-    Ok(if interrupt::requested() { Exit::Interrupted } else { Exit::Clean })
+    Ok(Exit::Clean)
 }
 
-fn hint(format: Format, lossy: bool) -> &'static str {
-    match format {
-        Format::Std if !lossy => "STD holds less than the input does (--lossy drops the rest)",
-        _ => "cannot write the trace",
+fn target_format(args: &ConvertArgs) -> anyhow::Result<Format> {
+    const WRITABLE: &str = "expected a name that ends in .ilt, .std or .jsonl";
+    let name = args.output.display();
+    match Format::of_path(&args.output) {
+        Some(Format::RapidBin) => Err(anyhow!("{name}: RapidBin can be read but not written; {WRITABLE}")),
+        Some(format) => Ok(format),
+        None => Err(anyhow!("{name}: cannot tell the format: {WRITABLE}")),
     }
 }

@@ -4,20 +4,21 @@ use crate::args::DumpArgs;
 use crate::exit::Exit;
 use crate::input::Input;
 use crate::interrupt;
-use crate::output;
-use crate::pass::hinted;
+use crate::message;
+use crate::output::Target;
+use crate::pass::SALVAGE;
 use anyhow::Context as _;
 use interloper_report::dump::Dump;
 use interloper_trace::{BATCH, EventIndex, EventSource as _};
 
 pub(crate) fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
-    let input = Input::find(&args.input)?;
+    let input = Input::find(&args.trace, &args.read)?;
     let mut reader = input.open()?;
     let last = args.from.saturating_add(args.count.unwrap_or(u64::MAX));
     let mut dump = Dump::new();
-    let mut exit = Exit::Clean;
+    let mut exit = if input.cut_short() { Exit::Interrupted } else { Exit::Clean };
     let mut failure = None;
-    output::write(None, |out| {
+    Target::Stdout.write(|out| {
         let mut batch = Vec::with_capacity(BATCH);
         let mut lines = String::new();
         loop {
@@ -26,7 +27,7 @@ pub(crate) fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
                 break;
             }
             if let Err(error) = reader.next_batch(&mut batch) {
-                failure = Some(hinted(error, &input));
+                failure = Some(input.error(&error, SALVAGE));
                 break;
             }
             if batch.is_empty() {
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
                     dump.line(&mut lines, EventIndex(index), event, reader.tables());
                 }
             }
-            out.write_all(lines.as_bytes()).context("cannot write to standard output")?;
+            out.write_all(lines.as_bytes()).with_context(|| Target::Stdout.cannot_write())?;
             if interrupt::requested() {
                 exit = Exit::Interrupted;
                 break;
@@ -49,7 +50,7 @@ pub(crate) fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
         Ok(())
     })?;
     for note in reader.notes() {
-        eprintln!("note: {note}");
+        message::say("note", &note);
     }
     match failure {
         Some(error) => Err(error),

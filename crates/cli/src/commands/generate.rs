@@ -3,9 +3,9 @@
 use crate::args::GenerateArgs;
 use crate::exit::Exit;
 use crate::interrupt;
-use crate::output;
+use crate::output::Target;
 use crate::progress::Progress;
-use anyhow::{anyhow, bail};
+use anyhow::anyhow;
 use interloper_generate::{Generator, Options};
 use interloper_trace::file::{self, Format};
 use interloper_trace::{BATCH, EventSource as _};
@@ -23,31 +23,35 @@ pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
         ..Options::default()
     };
     let mut generator = Generator::new(args.shape, options)?;
-    let target = args.output.as_deref().filter(|path| path.as_os_str() != "-");
-    let format = match target {
-        None => Format::Std,
-        Some(path) => Format::of_path(path)
-            .ok_or_else(|| anyhow!("{}: expected a name that ends in .std, .ilt or .jsonl", path.display()))?,
-    };
-    output::write(target, |out| {
-        let mut sink = file::sink(out, format, false)?;
+    let target = Target::of(args.output.as_deref());
+    let format = target_format(target)?;
+    target.write(|out| {
+        let failed = |error| target.sink_error(error, "the generated trace", "");
+        let mut sink = file::sink(out, format, false).map_err(failed)?;
         let mut progress = Progress::new("generating", Some(generator.events()), !args.no_progress);
         let mut batch = Vec::with_capacity(BATCH);
         let mut written = 0;
         loop {
+            interrupt::stop_if_requested()?;
             generator.next_batch(&mut batch)?;
             if batch.is_empty() {
                 break;
             }
-            sink.write(&batch, generator.tables())?;
+            sink.write(&batch, generator.tables()).map_err(failed)?;
             written += batch.len() as u64;
             progress.at(written, String::new);
-            if interrupt::requested() {
-                bail!("interrupted; nothing was written");
-            }
         }
-        Ok(sink.finish(generator.tables())?)
-    })
-    .or_else(|error| if interrupt::requested() { Ok(eprintln!("{error:#}")) } else { Err(error) })?;
-    Ok(if interrupt::requested() { Exit::Interrupted } else { Exit::Clean })
+        sink.finish(generator.tables()).map_err(failed)
+    })?;
+    Ok(Exit::Clean)
+}
+
+fn target_format(target: Target<'_>) -> anyhow::Result<Format> {
+    const WRITABLE: &str = "expected a name that ends in .std, .ilt or .jsonl";
+    let Target::File(path) = target else { return Ok(Format::Std) };
+    match Format::of_path(path) {
+        Some(Format::RapidBin) => Err(anyhow!("{}: RapidBin can be read but not written; {WRITABLE}", path.display())),
+        Some(format) => Ok(format),
+        None => Err(anyhow!("{}: cannot tell the format: {WRITABLE}", path.display())),
+    }
 }

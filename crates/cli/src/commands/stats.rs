@@ -3,14 +3,14 @@
 use crate::args::{OutputFormat, StatsArgs};
 use crate::exit::Exit;
 use crate::input::Input;
-use crate::output;
+use crate::output::Target;
 use crate::pass::Pass;
 use anyhow::Context as _;
 use interloper_model::Census;
 use interloper_report::stats;
 
 pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Exit> {
-    let input = Input::find(&args.input)?;
+    let input = Input::find(&args.trace, &args.read)?;
     let mut census = Census::new();
     let pass = Pass::run(
         &input,
@@ -25,6 +25,6 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Exit> {
         OutputFormat::Text => stats.text(),
         OutputFormat::Json => serde_json::to_string_pretty(&stats).context("cannot write the numbers as JSON")? + "\n",
     };
-    output::write_text(args.output.as_deref(), &rendered)?;
+    Target::of(args.output.as_deref()).write_text(&rendered)?;
     Ok(if pass.interrupted { Exit::Interrupted } else { Exit::Clean })
 }

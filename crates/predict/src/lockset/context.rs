@@ -126,9 +126,11 @@ impl Tracker {
     }
 
     /// The context of a thread that is about to access something.
-    #[inline]
+    #[inline(always)]
     pub(super) fn context(&mut self, thread: ThreadId) -> ContextId {
-        self.thread(thread).context
+        let thread = self.thread(thread);
+        thread.acted = true;
+        thread.context
     }
 
     /// The threads that have done anything.
@@ -144,7 +146,9 @@ impl Tracker {
     #[inline]
     pub(super) fn step(&mut self, index: EventIndex, event: &Event) -> Step {
         let thread = event.thread;
-        let held = &mut self.thread(thread).held;
+        let state = self.thread(thread);
+        state.acted = true;
+        let held = &mut state.held;
         let change = match event.op {
             Op::Acquire { lock, mode, .. } => held.acquire(lock, mode),
             Op::Release { lock, .. } => held.release(lock),
@@ -187,15 +191,18 @@ impl Tracker {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn thread(&mut self, thread: ThreadId) -> &mut Thread {
         if thread.index() >= self.threads.len() {
-            let fresh = Thread { context: Contexts::INITIAL, held: HeldLocks::default(), acted: false, nested: true };
-            self.threads.resize(thread.index() + 1, fresh);
+            self.add_threads(thread);
         }
-        let thread = &mut self.threads[thread.index()];
-        thread.acted = true;
-        thread
+        &mut self.threads[thread.index()]
+    }
+
+    #[cold]
+    fn add_threads(&mut self, last: ThreadId) {
+        let fresh = Thread { context: Contexts::INITIAL, held: HeldLocks::default(), acted: false, nested: true };
+        self.threads.resize(last.index() + 1, fresh);
     }
 
     #[inline]

@@ -180,13 +180,12 @@ impl Profiler {
     }
 
     /// Takes in the next event.
-    #[inline]
+    #[inline(always)]
     pub fn observe(&mut self, index: EventIndex, event: &Event) {
         if let Some((location, kind)) = access_of(&event.op) {
             self.access(index, event, location, kind);
         } else {
-            let step = self.tracker.step(index, event);
-            self.follow(index, event.thread, step);
+            self.other(index, event);
         }
     }
 
@@ -204,9 +203,11 @@ impl Profiler {
         }
     }
 
-    #[inline]
-    fn follow(&mut self, index: EventIndex, thread: ThreadId, step: Step) {
-        match step {
+    /// An event that is no access.
+    #[inline(never)]
+    fn other(&mut self, index: EventIndex, event: &Event) {
+        let thread = event.thread;
+        match self.tracker.step(index, event) {
             Step::None => {}
             Step::Context(context) => {
                 if self.weakening != Weakening::SampleAtAccesses {
@@ -396,11 +397,17 @@ impl Profile {
     }
 }
 
+#[inline(always)]
 fn open_region(open: &mut Vec<OpenRegion>, thread: ThreadId) -> &mut OpenRegion {
     if thread.index() >= open.len() {
-        open.resize_with(thread.index() + 1, OpenRegion::none);
+        add_regions(open, thread);
     }
     &mut open[thread.index()]
+}
+
+#[cold]
+fn add_regions(open: &mut Vec<OpenRegion>, last: ThreadId) {
+    open.resize_with(last.index() + 1, OpenRegion::none);
 }
 
 fn span_of(open: &mut OpenRegion, thread: ThreadId, regions: &mut Vec<RegionSpan>) -> u32 {

@@ -42,15 +42,16 @@ pub(super) struct Slot {
     pub(super) pending_write: u64,
     pub(super) first: PackedAccess,
     pub(super) first_write: PackedAccess,
-    /// How many contexts follow.
-    known_count: u32,
-    /// Contexts and their facts: `context << 4 | facts`.
+    /// Contexts and their facts: `context << 4 | facts`; then [`FREE`] places.
     known: [u32; INLINE],
 }
 
 /// How many contexts a slot has room for: what fills two cache lines.
-const INLINE: usize = 19;
+const INLINE: usize = 20;
 const _: () = assert!(size_of::<Slot>() == 128);
+
+/// No context has this number.
+const FREE: u32 = u32::MAX;
 
 pub(super) const NO_REGION: u64 = u64::MAX;
 pub(super) const NO_WRITE: u64 = u64::MAX;
@@ -58,9 +59,15 @@ pub(super) const NO_WRITE: u64 = u64::MAX;
 const FACT_BITS: u32 = 4;
 
 impl Slot {
-    #[inline]
-    fn known_mut(&mut self) -> &mut [u32] {
-        &mut self.known[..(self.known_count as usize).min(INLINE)]
+    /// Where a context stands. All places are looked at, which compiles to a handful of vector
+    /// instructions; stopping at the right one would be a branch that is mispredicted every time.
+    #[inline(always)]
+    fn position(&self, context: ContextId) -> Option<usize> {
+        let mut place = 0;
+        for (at, fact) in (1u32..).zip(&self.known) {
+            place |= if fact >> FACT_BITS == context.0 { at } else { 0 };
+        }
+        (place as usize).checked_sub(1)
     }
 }
 
@@ -89,21 +96,20 @@ impl Slots {
     /// Adds facts of a context; returns those that are new.
     #[inline]
     pub(super) fn learn(&mut self, slot: SlotId, context: ContextId, facts: u8) -> u8 {
-        let known = self.slots[slot.0 as usize].known_mut();
-        for fact in known {
-            if *fact >> FACT_BITS == context.0 {
-                let new = u32::from(facts) & !*fact;
-                *fact |= new;
-                return new as u8;
+        let known = &mut self.slots[slot.0 as usize];
+        match known.position(context) {
+            Some(at) => {
+                let new = u32::from(facts) & !known.known[at];
+                known.known[at] |= new;
+                new as u8
             }
+            None => self.learn_context(slot, context, facts),
         }
-        self.learn_context(slot, context, facts)
     }
 
     /// The entry of a context, if it has one; otherwise the one that `create` gives.
     pub(super) fn entry(&mut self, slot: SlotId, context: ContextId, create: impl FnOnce() -> u32) -> u32 {
-        let known = self.slots[slot.0 as usize].known_mut();
-        let Some(at) = known.iter().position(|fact| fact >> FACT_BITS == context.0) else {
+        let Some(at) = self.slots[slot.0 as usize].position(context) else {
             let (_, entry) = self.overflow.entry((slot, context)).or_default();
             return *entry.get_or_insert_with(create);
         };
@@ -123,11 +129,10 @@ impl Slots {
     /// Facts of a context that the slot does not hold.
     #[cold]
     fn learn_context(&mut self, slot: SlotId, context: ContextId, facts: u8) -> u8 {
-        assert!(context.0 <= u32::MAX >> FACT_BITS, "fewer than 2^28 contexts fit in memory");
-        let Slot { known, known_count, .. } = &mut self.slots[slot.0 as usize];
-        if let Some(free) = known.get_mut(*known_count as usize) {
+        assert!(context.0 < FREE >> FACT_BITS, "fewer than 2^28 contexts fit in memory");
+        let slot_state = &mut self.slots[slot.0 as usize];
+        if let Some(free) = slot_state.known.iter_mut().find(|fact| **fact == FREE) {
             *free = context.0 << FACT_BITS | u32::from(facts);
-            *known_count += 1;
             return facts;
         }
         let (known, _) = self.overflow.entry((slot, context)).or_default();
@@ -147,8 +152,7 @@ impl Slots {
             pending_write: NO_WRITE,
             first: PackedAccess::NONE,
             first_write: PackedAccess::NONE,
-            known_count: 0,
-            known: [0; INLINE],
+            known: [FREE; INLINE],
         });
         if thread.index() >= self.threads.len() {
             self.threads.resize(thread.index() + 1, Vec::new());

@@ -120,41 +120,43 @@ impl Serializability {
     }
 
     /// The event as the end of edges, and as the source of later ones.
-    #[inline]
+    #[inline(always)]
     fn arrive(&mut self, index: EventIndex, thread_id: ThreadId) -> Source {
         let thread = self.thread(thread_id);
         let start = if thread.region == OUTSIDE { index } else { thread.region };
         let to = Source { start, index, thread: thread_id };
         thread.latest = to;
-        if let Some(fork) = std::mem::replace(&mut thread.forked_by, Source::NONE).get() {
+        if thread.forked_by != Source::NONE {
+            let fork = std::mem::replace(&mut thread.forked_by, Source::NONE);
             self.edge(fork, to, Conflict::Fork);
         }
         to
     }
 
-    #[inline]
+    #[inline(always)]
     fn access(&mut self, to: Source, location: LocationId, kind: AccessKind) {
+        let conflict = Conflict::Location(location);
         if location.index() >= self.locations.len() {
             let fresh = Location { write: Source::NONE, reads: Sources::default() };
             self.locations.resize(location.index() + 1, fresh);
         }
-        let conflict = Conflict::Location(location);
         let state = &mut self.locations[location.index()];
         let write = state.write;
         if kind.writes() {
             state.write = to;
             // Later accesses conflict with this write; through it they come after these reads too.
-            for at in 0..self.locations[location.index()].reads.len() {
-                let read = self.locations[location.index()].reads.get(at);
-                self.edge(read, to, conflict);
+            if state.reads.only_of(to.thread) {
+                state.reads.clear();
+            } else {
+                let mut reads = std::mem::take(&mut state.reads);
+                self.edges(&reads, to, conflict);
+                reads.clear();
+                self.locations[location.index()].reads = reads;
             }
-            self.locations[location.index()].reads.clear();
         } else {
             state.reads.insert(to);
         }
-        if let Some(write) = write.get() {
-            self.edge(write, to, conflict);
-        }
+        self.edge(write, to, conflict);
     }
 
     fn synchronise(&mut self, to: Source, event: &Event) {
@@ -203,10 +205,9 @@ impl Serializability {
     #[inline]
     fn acquire(&mut self, to: Source, lock: LockId, mode: LockMode) {
         let conflict = Conflict::Lock(lock);
-        if let Some(release) = self.lock(lock).release.get() {
-            self.edge(release, to, conflict);
-        }
-        if mode == LockMode::Exclusive && self.lock(lock).shared_releases.len() > 0 {
+        let release = self.lock(lock).release;
+        self.edge(release, to, conflict);
+        if mode == LockMode::Exclusive && !self.lock(lock).shared_releases.is_empty() {
             let shared = std::mem::take(&mut self.lock(lock).shared_releases);
             self.edges(&shared, to, conflict);
         }
@@ -221,22 +222,26 @@ impl Serializability {
     }
 
     fn edges(&mut self, from: &Sources, to: Source, conflict: Conflict) {
-        for at in 0..from.len() {
-            self.edge(from.get(at), to, conflict);
+        for from in from.iter() {
+            self.edge(from, to, conflict);
         }
     }
 
-    #[inline]
+    /// An edge, if there is a source. It matters only if it leaves an open region, or if anything can
+    /// be reached from one: most do not.
+    #[inline(always)]
     fn edge(&mut self, from: Source, to: Source, conflict: Conflict) {
-        if from.thread == to.thread {
-            return;
+        let Some(leaving) = self.threads.get(from.thread.index()) else { return };
+        if from.thread != to.thread && (leaving.region == from.start || !self.descendants.is_empty()) {
+            self.add_edge(from, to, conflict);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_edge(&mut self, from: Source, to: Source, conflict: Conflict) {
         let leaving = &mut self.threads[from.thread.index()];
-        let leaves_open_region = leaving.region == from.start;
-        if !leaves_open_region && self.descendants.is_empty() {
-            return;
-        }
-        if leaves_open_region && leaving.slot.is_none() {
+        if leaving.region == from.start && leaving.slot.is_none() {
             let region = Transaction { thread: from.thread, start: from.start };
             leaving.slot = Some(self.descendants.publish(region));
         }

@@ -28,40 +28,74 @@ impl Source {
 }
 
 /// One source for each thread at the most, the latest: by program order it stands for the earlier
-/// ones. Sorted by thread.
+/// ones.
+///
+/// The first 64 threads have fixed places and a bit each, so that entering one takes no search; the
+/// rest is sorted by thread.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sources(Vec<Source>);
+pub(super) struct Sources {
+    /// Which of the first threads have a source.
+    low: u64,
+    /// Their transactions and events, by thread.
+    places: Vec<(EventIndex, EventIndex)>,
+    high: Vec<Source>,
+}
 
 impl Sources {
+    const LOW: usize = 64;
+
     /// Enters a thread's latest event.
     #[inline]
     pub(super) fn insert(&mut self, source: Source) {
-        // The common case: nobody else, or the thread that came last, once more.
-        if let Some(last) = self.0.last_mut()
-            && last.thread == source.thread
-        {
-            *last = source;
+        let thread = source.thread.index();
+        if let Some(place) = self.places.get_mut(thread) {
+            *place = (source.start, source.index);
+            self.low |= 1 << thread;
+        } else {
+            self.insert_elsewhere(source);
+        }
+    }
+
+    #[cold]
+    fn insert_elsewhere(&mut self, source: Source) {
+        let thread = source.thread.index();
+        if thread < Self::LOW {
+            self.places.resize(thread + 1, (source.start, source.index));
+            self.low |= 1 << thread;
             return;
         }
-        match self.0.binary_search_by_key(&source.thread, |known| known.thread) {
-            Ok(at) => self.0[at] = source,
-            Err(at) => self.0.insert(at, source),
+        match self.high.binary_search_by_key(&source.thread, |known| known.thread) {
+            Ok(at) => self.high[at] = source,
+            Err(at) => self.high.insert(at, source),
         }
     }
 
     #[inline]
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
+    pub(super) fn is_empty(&self) -> bool {
+        self.low == 0 && self.high.is_empty()
     }
 
+    /// Whether all sources are of this thread.
     #[inline]
-    pub(super) fn get(&self, at: usize) -> Source {
-        self.0[at]
+    pub(super) fn only_of(&self, thread: ThreadId) -> bool {
+        self.high.is_empty() && self.low & !1u64.checked_shl(thread.raw()).unwrap_or(0) == 0
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Source> + '_ {
+        let mut low = self.low;
+        let first = std::iter::from_fn(move || {
+            let thread = low.trailing_zeros();
+            let &(start, index) = self.places.get(thread as usize)?;
+            low &= low - 1;
+            Some(Source { start, index, thread: ThreadId::new(thread) })
+        });
+        first.chain(self.high.iter().copied())
     }
 
     /// Forgets all, keeping the space for the next ones.
     #[inline]
     pub(super) fn clear(&mut self) {
-        self.0.clear();
+        self.low = 0;
+        self.high.clear();
     }
 }

@@ -8,6 +8,8 @@ use super::varint::Bytes;
 use super::{Defect, Limits, Previous, decode};
 use crate::event::Event;
 use crate::ids::ThreadId;
+use crate::stream::{Visitor, visit_apart};
+use crate::tables::Tables;
 
 /// How many bytes the reader keeps after a payload, so that every event is followed by enough to
 /// look at without asking whether it is there.
@@ -132,37 +134,60 @@ impl OpenEvents {
         Ok(Stream { thread, at: 0, end, events, previous: Previous::default() })
     }
 
-    /// Reads as many events as there are slots for, which must not be more than remain. Tells how
-    /// many it read and, if that is not all, what was wrong with the next.
-    pub(super) fn fill(&mut self, raw: &[u8], limits: &Limits, slots: &mut [Event]) -> (usize, Option<Defect>) {
+    /// Gives as many events as are asked for, which must not be more than remain, to a visitor, until
+    /// it says `false`. Tells how many it gave and, if it could not go on, what was wrong with the next.
+    pub(super) fn visit(
+        &mut self,
+        raw: &[u8],
+        limits: &Limits,
+        most: usize,
+        tables: &Tables,
+        visitor: &mut impl Visitor,
+    ) -> (usize, Option<Defect>) {
         let fast_limits = FastLimits::new(limits);
-        let mut filled = 0;
+        let mut visited = 0;
         let mut defect = None;
-        while filled < slots.len() {
-            filled += self.fill_fast(raw, &fast_limits, &mut slots[filled..]);
-            let Some(slot) = slots.get_mut(filled) else { break };
+        while visited < most {
+            let (fast, more) = self.visit_fast(raw, &fast_limits, most - visited, tables, visitor);
+            visited += fast;
+            if !more || visited == most {
+                break;
+            }
             match self.read_one(raw, limits) {
-                Ok(event) => *slot = event,
+                Ok(event) => {
+                    visited += 1;
+                    if !visit_apart(visitor, &event, tables) {
+                        break;
+                    }
+                }
                 Err(wrong) => {
                     defect = Some(wrong);
                     break;
                 }
             }
-            filled += 1;
         }
-        self.events -= filled as u32;
-        (filled, defect)
+        self.events -= visited as u32;
+        (visited, defect)
     }
 
-    /// Reads events until all slots are filled, or one comes that is not read quickly.
-    #[inline(never)]
-    fn fill_fast(&mut self, raw: &[u8], limits: &FastLimits, slots: &mut [Event]) -> usize {
+    /// Visits events until one comes that is not read quickly. Tells how many, and whether the visitor
+    /// wants more.
+    #[inline]
+    fn visit_fast(
+        &mut self,
+        raw: &[u8],
+        limits: &FastLimits,
+        most: usize,
+        tables: &Tables,
+        visitor: &mut impl Visitor,
+    ) -> (usize, bool) {
         let streams = &mut self.streams[..];
         let segments = &raw[self.segments_at..self.segments_end];
         let mut segments_read = 0;
         let (mut slot, mut run) = (self.slot, self.run);
-        let mut filled = 0;
-        for event in slots {
+        let mut visited = 0;
+        let mut more = true;
+        while more && visited < most {
             if run == 0 {
                 let Some(&code) = segments.get(segments_read).filter(|&&code| code < 0x80) else { break };
                 let segment = self.short[usize::from(code & 0x7f)];
@@ -174,7 +199,7 @@ impl OpenEvents {
             let Some(left) = stream.events.checked_sub(1) else { break };
             let Some(window) = raw.get(stream.at as usize..).and_then(|rest| rest.first_chunk()) else { break };
             let mut previous = stream.previous;
-            let Some((read, length)) = fast::event(window, stream.thread, &mut previous, limits) else { break };
+            let Some((event, length)) = fast::event(window, stream.thread, &mut previous, limits) else { break };
             let at = stream.at + length as u32;
             if at > stream.end {
                 break;
@@ -182,14 +207,14 @@ impl OpenEvents {
             stream.at = at;
             stream.events = left;
             stream.previous = previous;
-            *event = read;
             run -= 1;
-            filled += 1;
+            visited += 1;
+            more = visitor.visit(&event, tables);
         }
         self.segments_at += segments_read;
         self.slot = slot;
         self.run = run;
-        filled
+        (visited, more)
     }
 
     /// Reads one event, of whatever kind.

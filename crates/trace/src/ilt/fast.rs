@@ -1,4 +1,5 @@
-//! Reading the events that are most of a trace, plain accesses and lock operations, quickly.
+//! Reading the events that are most of a trace, plain accesses, lock operations and the edges of
+//! annotated regions, quickly.
 //!
 //! Threads take turns at random, so a branch on whether an access reads or writes, or on how long a
 //! difference is, would be mispredicted all the time, and that costs more than everything else
@@ -8,7 +9,7 @@
 use super::tags;
 use super::varint::apply_delta;
 use super::{Limits, Previous};
-use crate::event::{Access, Attempt, Event, LockMode, MemoryOrder, Op, Value};
+use crate::event::{Access, Attempt, Event, LockMode, MemoryOrder, Op, Region, RegionSource, Value};
 use crate::ids::{LocationId, LockId, SiteId, ThreadId};
 
 /// How many bytes must be there to look at, though some may belong to something else.
@@ -56,8 +57,10 @@ pub(super) fn event(
     }
     let (op, length) = if tag < tags::ATOMIC {
         access(window, tag, &mut previous.location, limits)?
-    } else {
+    } else if tag < tags::REGION_BEGIN_ANNOTATED {
         lock_operation(window, tag, limits)?
+    } else {
+        region_edge(window, tag)?
     };
     previous.site = site;
     Some((Event { thread, site: SiteId::from_raw(site), op }, length))
@@ -113,6 +116,18 @@ fn lock_operation(window: &[u8; WINDOW], tag: u8, limits: &FastLimits) -> Option
         _ => return None,
     };
     Some((op, 2 + lock_len))
+}
+
+/// The begin or end of an annotated region without a name.
+#[inline(always)]
+fn region_edge(window: &[u8; WINDOW], tag: u8) -> Option<(Op, usize)> {
+    const REGION: Region = Region { name: None, source: RegionSource::Annotated };
+    let op = match (tag, window[2]) {
+        (tags::REGION_BEGIN_ANNOTATED, 0) => Op::RegionBegin(REGION),
+        (tags::REGION_END_ANNOTATED, 0) => Op::RegionEnd(REGION),
+        _ => return None,
+    };
+    Some((op, 3))
 }
 
 // The lowest bit of the tag is the mode.

@@ -8,9 +8,8 @@ use super::events::{OpenEvents, PADDING};
 use super::wire::{self, CHUNK_HEADER, ChunkHeader, ChunkKind, Codec, FILE_HEADER, Version};
 use super::{Defect, Limits, increment};
 use crate::error::{Malformed, Place, TraceError};
-use crate::event::{Event, Op};
-use crate::ids::{SiteId, ThreadId};
-use crate::stream::{BATCH, EventSource};
+use crate::event::Event;
+use crate::stream::{BATCH, EventSource, Visitor};
 use crate::tables::Tables;
 use std::io::{self, Read};
 
@@ -206,15 +205,33 @@ impl<R: Read> IltReader<R> {
         Malformed::new(place, defect.found, defect.expected)
     }
 
+    /// Gives the next events, at most so many and all of one chunk, to a visitor, until it says
+    /// `false`. Returns how many it gave; none is the end. An error comes after the events before it.
+    pub fn visit(&mut self, most: usize, visitor: &mut impl Visitor) -> Result<usize, TraceError> {
+        if let Err(error) = self.advance() {
+            return Err(self.fail(error));
+        }
+        if matches!(self.state, State::Reading) {
+            let visited = self.hand_out(most, visitor);
+            if visited > 0 {
+                return Ok(visited);
+            }
+        }
+        match &self.state {
+            State::Reading | State::Ended(_) => Ok(0),
+            State::Failed(error) => Err(repeat(error)),
+            State::Failing(malformed) => {
+                let error = malformed.clone().into();
+                Err(self.fail(error))
+            }
+        }
+    }
+
     /// Hands out events of the open chunk, and remembers what is wrong after them.
-    fn hand_out(&mut self, batch: &mut Vec<Event>) {
-        const FILLER: Event = Event { thread: ThreadId::new(0), site: SiteId::UNKNOWN, op: Op::Exit };
-        let wanted = (self.open.events() as usize).min(BATCH);
-        // What is in the batch is overwritten, so usually there is nothing to fill in here.
-        batch.resize(wanted, FILLER);
-        let (filled, mut defect) = self.open.fill(&self.payload, &self.limits, batch);
-        batch.truncate(filled);
-        self.events += filled as u64;
+    fn hand_out(&mut self, most: usize, visitor: &mut impl Visitor) -> usize {
+        let wanted = (self.open.events() as usize).min(most);
+        let (visited, mut defect) = self.open.visit(&self.payload, &self.limits, wanted, &self.tables, visitor);
+        self.events += visited as u64;
         if defect.is_none() && self.open.events() == 0 {
             defect = self.open.close().err();
         }
@@ -222,6 +239,7 @@ impl<R: Read> IltReader<R> {
             let place = Place::Event { index: self.events, chunk: self.chunk };
             self.state = State::Failing(self.malformed_at(place, defect));
         }
+        visited
     }
 
     fn fail(&mut self, error: TraceError) -> TraceError {
@@ -233,25 +251,12 @@ impl<R: Read> IltReader<R> {
 
 impl<R: Read> EventSource for IltReader<R> {
     fn next_batch(&mut self, batch: &mut Vec<Event>) -> Result<(), TraceError> {
-        if let Err(error) = self.advance() {
-            batch.clear();
-            return Err(self.fail(error));
-        }
-        if matches!(self.state, State::Reading) {
-            self.hand_out(batch);
-            if !batch.is_empty() {
-                return Ok(());
-            }
-        }
         batch.clear();
-        match &self.state {
-            State::Reading | State::Ended(_) => Ok(()),
-            State::Failed(error) => Err(repeat(error)),
-            State::Failing(malformed) => {
-                let error = malformed.clone().into();
-                Err(self.fail(error))
-            }
-        }
+        self.visit(BATCH, &mut |event: &Event, _: &Tables| {
+            batch.push(*event);
+            true
+        })?;
+        Ok(())
     }
 
     fn tables(&self) -> &Tables {

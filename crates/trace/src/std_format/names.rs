@@ -14,7 +14,7 @@ pub(super) struct NameCache {
 }
 
 impl NameCache {
-    const RECENT_BITS: u32 = 12;
+    const RECENT_BITS: u32 = 13;
     const RECENT: usize = 1 << Self::RECENT_BITS;
 
     pub(super) fn new() -> Self {

@@ -1,11 +1,11 @@
 //! Reading STD: blocks in, batches of events out.
 
-use super::line::{self, FastLine, Line, StdDialect, Verb, WINDOW};
+use super::line::{self, FastTail, Line, StdDialect, Verb, WINDOW};
 use super::names::NameCache;
 use crate::error::{Malformed, Place, TraceError, quote};
 use crate::event::{Access, Attempt, Event, LockMode, Op, Region, RegionSource};
 use crate::ids::{LocationId, LockId, SiteId, ThreadId};
-use crate::stream::{BATCH, EventSource};
+use crate::stream::{BATCH, EventSource, Visitor, visit_apart};
 use crate::tables::{Site, TableFull, Tables};
 use std::io::Read;
 
@@ -56,38 +56,51 @@ impl<R: Read> StdReader<R> {
         }
     }
 
-    fn fill(&mut self, batch: &mut Vec<Event>) -> Result<(), TraceError> {
-        while batch.len() < BATCH {
-            self.parse_fast_lines(batch);
-            if batch.len() == BATCH {
+    /// Gives the next events, at most so many, to a visitor, until it says `false`.
+    ///
+    /// Returns how many it gave; none is the end. An error comes after the events before it. This is
+    /// what [`next_batch`](EventSource::next_batch) does without the batch.
+    pub fn visit(&mut self, most: usize, visitor: &mut impl Visitor) -> Result<usize, TraceError> {
+        let mut visited = 0;
+        while visited < most {
+            let (fast, more) = self.visit_fast_lines(most - visited, visitor);
+            visited += fast;
+            if !more || visited == most {
                 break;
             }
             let Some(length) = self.next_line()? else { break };
             let text = &self.buffer[self.start..self.start + length];
             let event = self.names.event(text, self.dialect, self.lines + 1)?;
-            batch.push(event);
             self.lines += 1;
             // The newline is counted too; at the end of the input there may be none.
             let consumed = (length + 1).min(self.end - self.start);
             self.start += consumed;
             self.bytes += consumed as u64;
+            visited += 1;
+            if !visit_apart(visitor, &event, &self.names.tables) {
+                break;
+            }
         }
-        Ok(())
+        Ok(visited)
     }
 
-    /// Parses lines for as long as they are of the common form.
-    fn parse_fast_lines(&mut self, batch: &mut Vec<Event>) {
+    /// Visits lines for as long as they are of the common form. Returns how many, and whether the
+    /// visitor wants more.
+    #[inline]
+    fn visit_fast_lines(&mut self, most: usize, visitor: &mut impl Visitor) -> (usize, bool) {
         let block_start = self.start;
-        let lines_before = batch.len();
-        while batch.len() < BATCH && self.end - self.start >= WINDOW {
+        let mut visited = 0;
+        let mut more = true;
+        while more && visited < most && self.end - self.start >= WINDOW {
             let Some(window) = self.buffer[self.start..].first_chunk::<WINDOW>() else { break };
-            let Some(parsed) = line::parse_fast(window) else { break };
-            let Some(event) = self.names.known_event(&parsed) else { break };
-            batch.push(event);
-            self.start += parsed.consumed;
+            let Some((event, consumed)) = self.names.known_event(window) else { break };
+            self.start += consumed;
+            visited += 1;
+            more = visitor.visit(&event, &self.names.tables);
         }
-        self.lines += (batch.len() - lines_before) as u64;
+        self.lines += visited as u64;
         self.bytes += (self.start - block_start) as u64;
+        (visited, more)
     }
 
     /// Makes the next line available at `start` and returns its length; `None` at the end.
@@ -137,7 +150,11 @@ impl<R: Read> EventSource for StdReader<R> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        if let Err(error) = self.fill(batch) {
+        let filled = self.visit(BATCH, &mut |event: &Event, _: &Tables| {
+            batch.push(*event);
+            true
+        });
+        if let Err(error) = filled {
             if batch.is_empty() {
                 return Err(error);
             }
@@ -172,18 +189,35 @@ impl Names {
         Names { tables: Tables::new(), threads: NameCache::new(), locks: NameCache::new(), variables: NameCache::new() }
     }
 
-    /// The event of a line all of whose names have been seen.
-    #[inline]
-    fn known_event(&mut self, line: &FastLine) -> Option<Event> {
-        let thread = ThreadId::new(self.threads.get_short(line.thread)?);
-        let operand = match operand_space(line.verb) {
-            Space::None => 0,
-            Space::Thread => self.threads.get_short(line.operand)?,
-            Space::Lock => self.locks.get_short(line.operand)?,
-            Space::Variable => self.variables.get_short(line.operand)?,
+    /// The event of a line of the common form all of whose names have been seen, and its length.
+    #[inline(always)]
+    fn known_event(&mut self, window: &[u8; WINDOW]) -> Option<(Event, usize)> {
+        let head = line::parse_head(window)?;
+        let thread = ThreadId::new(self.threads.get_short(head.thread)?);
+        let operand = |len| line::parse_tail::<true>(window, head.op_start + len);
+        let nothing = |len| line::parse_tail::<false>(window, head.op_start + len);
+        // Forks and joins are rare enough to go the long way.
+        let (op, tail) = if head.is(b"r(") {
+            let tail = operand(2)?;
+            (op(Verb::Read, self.variables.get_short(tail.operand)?), tail)
+        } else if head.is(b"w(") {
+            let tail = operand(2)?;
+            (op(Verb::Write, self.variables.get_short(tail.operand)?), tail)
+        } else if head.is(b"acq(") {
+            let tail = operand(4)?;
+            (op(Verb::Acquire, self.locks.get_short(tail.operand)?), tail)
+        } else if head.is(b"rel(") {
+            let tail = operand(4)?;
+            (op(Verb::Release, self.locks.get_short(tail.operand)?), tail)
+        } else if head.is(b"begin|") {
+            (op(Verb::Begin, 0), nothing(5)?)
+        } else if head.is(b"end|") {
+            (op(Verb::End, 0), nothing(3)?)
+        } else {
+            return None;
         };
-        let site = SiteId::bare_line(u64::from(line.location))?;
-        Some(Event { thread, site, op: op(line.verb, operand) })
+        let FastTail { location, consumed, .. } = tail;
+        Some((Event { thread, site: SiteId::bare_line(u64::from(location))?, op }, consumed))
     }
 
     /// The event of any line; new names are entered.
@@ -244,7 +278,7 @@ fn operand_space(verb: Verb) -> Space {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn op(verb: Verb, operand: u32) -> Op {
     const ANNOTATED: Region = Region { name: None, source: RegionSource::Annotated };
     match verb {
