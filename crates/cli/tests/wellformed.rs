@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 use interloper_generate::{Generator, Options, Shape};
-use interloper_trace::wellformed::WellFormed;
+use interloper_trace::wellformed::{Rules, WellFormed};
 use interloper_trace::{
     Attempt, Event, EventSource as _, LockId, LockMode, Op, Region, RegionSource, SiteId, Tables, ThreadId,
 };
@@ -24,7 +24,7 @@ fn generated(shape: Shape, options: Options) -> (Vec<Event>, Tables) {
 
 /// The index of the event at which the checker stops.
 fn first_breach(events: &[Event], tables: &Tables) -> Option<usize> {
-    let mut checker = WellFormed::new();
+    let mut checker = WellFormed::new(Rules::Std);
     events.iter().position(|event| checker.check(event, tables).is_err())
 }
 

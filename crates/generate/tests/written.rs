@@ -7,7 +7,7 @@ mod common;
 use common::{Trace, line, trace};
 use interloper_generate::{Options, Shape};
 use interloper_trace::std_format::{StdReader, StdWriter};
-use interloper_trace::wellformed::WellFormed;
+use interloper_trace::wellformed::{Rules, WellFormed};
 use interloper_trace::{EventSink, EventSource};
 
 #[test]
@@ -35,7 +35,7 @@ fn the_readers_own_checks_have_nothing_to_object() {
     for shape in Shape::ALL {
         for seed in 0..20 {
             let made = trace(shape, Options { events: Some(3_000), seed, ..Options::default() });
-            let mut checker = WellFormed::new();
+            let mut checker = WellFormed::new(Rules::Std);
             for (index, event) in made.events.iter().enumerate() {
                 let checked = checker.check(event, &made.tables);
                 assert!(checked.is_ok(), "{shape}, seed {seed}, event {index}: {}", line(event, &made.tables));

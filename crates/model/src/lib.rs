@@ -25,6 +25,6 @@ pub use access::{AccessKind, Pattern, access_of};
 pub use census::{Census, kind_name};
 pub use fork_join::{ForkJoinLog, Strand, StrandOrder};
 pub use held::{HeldLocks, LockChange};
-pub use lock_state::{LockStates, StateId};
+pub use lock_state::{LockSetId, LockStates, StateId};
 pub use nesting::Nesting;
 pub use regions::{RegionEdge, RegionSources, Regions};

@@ -34,6 +34,10 @@ impl StateId {
     }
 }
 
+/// An interned lock set: what states have in common that differ in their histories only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LockSetId(u32);
+
 /// A lock that is held, and what was taken since.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Held {
@@ -54,6 +58,8 @@ pub struct LockStates {
     /// "nothing in common".
     signatures: Vec<u64>,
     ids: FxHashMap<LockState, StateId>,
+    lock_sets: Vec<LockSetId>,
+    lock_set_ids: FxHashMap<Box<[(LockId, LockMode)]>, LockSetId>,
     compatible: FxHashMap<(StateId, StateId), bool>,
     keep_histories: bool,
 }
@@ -65,6 +71,8 @@ impl LockStates {
             states: Vec::new(),
             signatures: Vec::new(),
             ids: FxHashMap::default(),
+            lock_sets: Vec::new(),
+            lock_set_ids: FxHashMap::default(),
             compatible: FxHashMap::default(),
             keep_histories: true,
         };
@@ -111,7 +119,14 @@ impl LockStates {
         answer
     }
 
-    /// Whether some lock is held in both states, and not in shared mode in both.
+    /// The lock set of a state.
+    #[inline]
+    pub fn lock_set(&self, state: StateId) -> LockSetId {
+        self.lock_sets[state.index()]
+    }
+
+    /// Whether some lock is held in both states, and not in shared mode in both. This depends on their
+    /// lock sets only.
     pub fn exclude_each_other(&self, a: StateId, b: StateId) -> bool {
         if self.signatures[a.index()] & self.signatures[b.index()] == 0 {
             return false;
@@ -183,6 +198,10 @@ impl LockStates {
         }
         let id = StateId(u32::try_from(self.states.len()).expect("fewer than 2^32 lock states fit in memory"));
         self.signatures.push(state.iter().fold(0, |bits, held| bits | 1 << (held.lock.raw() % 64)));
+        let sets = self.lock_set_ids.len();
+        let lock_set = state.iter().map(|held| (held.lock, held.mode)).collect();
+        let fresh = LockSetId(u32::try_from(sets).expect("no more lock sets than lock states"));
+        self.lock_sets.push(*self.lock_set_ids.entry(lock_set).or_insert(fresh));
         self.states.push(state.clone());
         self.ids.insert(state, id);
         id

@@ -68,7 +68,8 @@ pub fn serial(
     Document {
         schema: SCHEMA,
         trace: summary(facts),
-        model: "observed",
+        // No model is involved: the field echoes the one that triples would be predicted with.
+        model: "lockset",
         property: "serial",
         counts: Counts::default(),
         findings: Vec::new(),

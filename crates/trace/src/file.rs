@@ -10,7 +10,7 @@ use crate::rapidbin::RapidBinReader;
 use crate::std_format::{StdDialect, StdReader, StdWriter};
 use crate::stream::{BATCH, EventSink, EventSource, SinkError, Visitor};
 use crate::tables::Tables;
-use crate::wellformed::{Breach, WellFormed};
+use crate::wellformed::{Breach, Rules, WellFormed};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -154,7 +154,15 @@ impl TraceReader {
     }
 
     fn checked(source: Source) -> TraceReader {
-        TraceReader { source, wellformed: WellFormed::new(), failure: None, events: 0, size: None, batch: Vec::new() }
+        let rules = if matches!(source, Source::Std(_)) { Rules::Std } else { Rules::General };
+        TraceReader {
+            source,
+            wellformed: WellFormed::new(rules),
+            failure: None,
+            events: 0,
+            size: None,
+            batch: Vec::new(),
+        }
     }
 
     /// Gives the next few thousand events to an analysis. Returns whether there were any; if not, this

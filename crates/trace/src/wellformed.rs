@@ -10,6 +10,8 @@
 //! - A wait gives up a lock that the thread holds exclusively; the thread does nothing until the
 //!   wait ends, and has the lock back as deeply as before.
 //! - A region ends only if one of that source has begun. Regions may be open when the trace ends.
+//!   Real RapidBin traces begin a region in each thread before the thread is forked; in all formats
+//!   but STD, whose rules say otherwise, such a begin does not count as acting.
 //!
 //! The check is one pass, constant time an event; it never changes or reorders anything.
 
@@ -19,10 +21,20 @@ use crate::tables::Tables;
 use rustc_hash::FxHashMap;
 
 /// The checker's state after some prefix of a trace.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct WellFormed {
+    rules: Rules,
     threads: Vec<ThreadState>,
     locks: Vec<LockState>,
+}
+
+/// Whose rules apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// Ours.
+    General,
+    /// Those of the STD format, where a thread that has begun a region cannot be forked any more.
+    Std,
 }
 
 /// A rule that an event breaks.
@@ -80,8 +92,8 @@ impl LockState {
 
 impl WellFormed {
     /// The state before the first event.
-    pub fn new() -> Self {
-        Self::default()
+    pub fn new(rules: Rules) -> Self {
+        WellFormed { rules, threads: Vec::new(), locks: Vec::new() }
     }
 
     /// Checks the next event. After a breach the checker must not be used any more.
@@ -142,7 +154,12 @@ impl WellFormed {
             );
         }
         // A start event checks for itself that nothing came before it, and then acts as well.
-        if !matches!(event.op, Op::Start) {
+        let acts = match event.op {
+            Op::Start => false,
+            Op::RegionBegin(_) => self.rules == Rules::Std,
+            _ => true,
+        };
+        if acts {
             state.flags |= ACTED;
         }
         Ok(())

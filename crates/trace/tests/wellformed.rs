@@ -5,7 +5,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use interloper_trace::wellformed::WellFormed;
+use interloper_trace::wellformed::{Rules, WellFormed};
 use interloper_trace::{Access, Attempt, Event, LockMode, Op, Region, RegionSource, SiteId, Tables, Wake};
 
 fn event(line: &str, tables: &mut Tables) -> Event {
@@ -45,7 +45,7 @@ fn event(line: &str, tables: &mut Tables) -> Event {
 /// was found there.
 fn check(trace: &str) -> Result<(), (usize, String)> {
     let mut tables = Tables::new();
-    let mut checker = WellFormed::new();
+    let mut checker = WellFormed::new(Rules::Std);
     for (number, line) in (1..).zip(trace.split(';')) {
         let event = event(line, &mut tables);
         checker.check(&event, &tables).map_err(|breach| {

@@ -4,17 +4,18 @@
 //! R. A *representative* stands for all triples of one (region thread, remote thread, location,
 //! pattern class, state pair); the class WRW is one, the other four patterns together the other.
 //!
-//! Work is done on states, not on threads: facts are grouped by lock state first, so states are
-//! compared once for a location however many threads were in them, and threads are paired only
-//! where the states are compatible, that is, where there is something to report. A lock that is
-//! held in all states of a location settles it without comparing any.
+//! Work is done on states, not on threads: facts are grouped by lock set, then by state, then by
+//! thread. Lock sets with a lock in common settle all their states at once, states are compared once
+//! for a location however many threads were in them, and threads are paired only where the states
+//! are compatible, that is, where there is something to report. A lock that is held in all states of
+//! a location settles it without comparing any.
 
 use super::context::Context;
-use super::profile::{Entry, PAIR, Pair, Profile, READ, WRITE, WRITE_PAIR};
+use super::profile::{Facts, PAIR, Pair, Profile, READ, WRITE, WRITE_PAIR};
 use super::top::Top;
 use super::{Options, Weakening};
 use crate::triple::{Access, Triple};
-use interloper_model::{AccessKind, LockStates, Pattern, StateId, Strand, StrandOrder};
+use interloper_model::{AccessKind, LockSetId, LockStates, Pattern, StateId, Strand, StrandOrder};
 use interloper_trace::{LocationId, LockId, LockMode, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
@@ -73,14 +74,14 @@ impl Profile {
             locations: FxHashSet::default(),
             weakening: self.weakening,
         };
-        for entries in self.by_location() {
+        for sides in self.by_location() {
             for class in [Class::Wrw, Class::OtherFour] {
                 let (local_fact, remote_fact) = match class {
                     Class::Wrw => (WRITE_PAIR, READ),
                     Class::OtherFour => (PAIR, WRITE),
                 };
-                let locals = self.sides(&entries, local_fact);
-                let remotes = self.sides(&entries, remote_fact);
+                let locals = Sides::new(&sides, local_fact);
+                let remotes = Sides::new(&sides, remote_fact);
                 if !locals.is_empty() && !remotes.is_empty() {
                     let Profile { facts, contexts, .. } = self;
                     join.location(class, &locals, &remotes, facts, &mut contexts.states);
@@ -90,72 +91,67 @@ impl Profile {
         Prediction::new(join.candidates, join.top, join.locations, &self.contexts.states)
     }
 
-    /// The numbers of the entries, by location.
-    fn by_location(&self) -> Vec<Vec<u32>> {
-        let locations = self.facts.slots.iter().map(|&(_, location)| location.index() + 1).max().unwrap_or(0);
-        let mut by_location = vec![Vec::new(); locations];
-        for (at, entry) in self.facts.entries.iter().enumerate() {
-            let (_, location) = self.facts.slots[entry.slot as usize];
-            by_location[location.index()].push(at as u32);
+    /// The entries of each location that several threads access, sorted.
+    fn by_location(&self) -> Vec<Vec<Side>> {
+        let Facts { slots, entries, .. } = &self.facts;
+        let locations = slots.iter().map(|&(_, location)| location.index() + 1).max().unwrap_or(0);
+        let mut users: Vec<u32> = vec![0; locations];
+        for (_, location) in slots {
+            users[location.index()] += 1;
         }
-        by_location.retain(|entries| entries.len() > 1);
+        let mut by_location = vec![Vec::new(); locations];
+        for (at, entry) in (0..).zip(entries) {
+            let (thread, location) = slots[entry.slot as usize];
+            if users[location.index()] > 1 {
+                let Context { strand, state } = self.contexts.get(entry.context);
+                let lock_set = self.contexts.states.lock_set(state);
+                let strand = Strand { thread, number: strand };
+                by_location[location.index()].push(Side { lock_set, state, strand, facts: entry.facts, entry: at });
+            }
+        }
+        by_location.retain(|sides| !sides.is_empty());
+        for sides in &mut by_location {
+            sides.sort_unstable_by_key(|side| (side.lock_set, side.state, side.strand));
+        }
         by_location
-    }
-
-    /// The entries that have a fact, grouped by state and thread.
-    fn sides(&self, entries: &[u32], fact: u8) -> Sides {
-        let mut sides: Vec<Side> = entries
-            .iter()
-            .filter(|&&entry| self.facts.entries[entry as usize].facts & fact != 0)
-            .map(|&entry| {
-                let Entry { slot, context, .. } = self.facts.entries[entry as usize];
-                let Context { strand, state } = self.contexts.get(context);
-                let (thread, _) = self.facts.slots[slot as usize];
-                Side { state, strand: Strand { thread, number: strand }, entry }
-            })
-            .collect();
-        sides.sort_unstable_by_key(|side| (side.state, side.strand));
-        Sides::new(sides)
     }
 }
 
 /// One entry as one side of the join.
 #[derive(Clone, Copy)]
 struct Side {
+    lock_set: LockSetId,
     state: StateId,
     strand: Strand,
+    facts: u8,
     entry: u32,
 }
 
-/// The entries of one side, sorted by state, then thread, then strand.
+/// The entries of one side, sorted by lock set, state, thread and strand.
 struct Sides {
     all: Vec<Side>,
     /// For each (state, thread), its stretch of `all`.
     threads: Vec<(ThreadId, Range<usize>)>,
     /// For each state, its stretch of `threads`.
     states: Vec<(StateId, Range<usize>)>,
+    /// For each lock set, its stretch of `states`.
+    lock_sets: Vec<(LockSetId, Range<usize>)>,
 }
 
 impl Sides {
-    fn new(all: Vec<Side>) -> Self {
-        let mut threads: Vec<(ThreadId, Range<usize>)> = Vec::new();
-        let mut states: Vec<(StateId, Range<usize>)> = Vec::new();
-        for (at, side) in all.iter().enumerate() {
-            let new_state = states.last().is_none_or(|&(state, _)| state != side.state);
-            if new_state || threads.last().is_none_or(|&(thread, _)| thread != side.strand.thread) {
-                threads.push((side.strand.thread, at..at));
-            }
-            if new_state {
-                states.push((side.state, threads.len() - 1..threads.len() - 1));
-            }
-            if let Some((_, range)) = threads.last_mut() {
-                range.end = at + 1;
-            }
-            if let Some((_, range)) = states.last_mut() {
-                range.end = threads.len();
-            }
+    /// Those of the entries, which must be sorted, that have a fact.
+    fn new(entries: &[Side], fact: u8) -> Self {
+        let mut sides = Sides { all: Vec::new(), threads: Vec::new(), states: Vec::new(), lock_sets: Vec::new() };
+        for side in entries.iter().filter(|side| side.facts & fact != 0) {
+            let new_set = sides.lock_sets.last().is_none_or(|&(set, _)| set != side.lock_set);
+            let new_state = new_set || sides.states.last().is_none_or(|&(state, _)| state != side.state);
+            let new_thread = new_state || sides.threads.last().is_none_or(|&(thread, _)| thread != side.strand.thread);
+            sides.all.push(*side);
+            extend(&mut sides.threads, new_thread, side.strand.thread, sides.all.len());
+            extend(&mut sides.states, new_state, side.state, sides.threads.len());
+            extend(&mut sides.lock_sets, new_set, side.lock_set, sides.states.len());
         }
-        Sides { all, threads, states }
+        sides
     }
 
     fn is_empty(&self) -> bool {
@@ -176,6 +172,15 @@ impl Sides {
     }
 }
 
+/// Makes the last stretch end here, or a new one that begins with the last element before.
+fn extend<K>(stretches: &mut Vec<(K, Range<usize>)>, new: bool, key: K, end: usize) {
+    if new {
+        stretches.push((key, end - 1..end));
+    } else if let Some((_, range)) = stretches.last_mut() {
+        range.end = end;
+    }
+}
+
 struct Join {
     order: StrandOrder,
     candidates: u64,
@@ -185,14 +190,7 @@ struct Join {
 }
 
 impl Join {
-    fn location(
-        &mut self,
-        class: Class,
-        locals: &Sides,
-        remotes: &Sides,
-        facts: &super::profile::Facts,
-        states: &mut LockStates,
-    ) {
+    fn location(&mut self, class: Class, locals: &Sides, remotes: &Sides, facts: &Facts, states: &mut LockStates) {
         self.candidates += candidates(locals, remotes);
         // The common lock must hold for pairs of different threads only; asking it of all is
         // merely stricter.
@@ -201,8 +199,29 @@ impl Join {
         {
             return;
         }
-        for (local_state, local_threads) in &locals.states {
-            for (remote_state, remote_threads) in &remotes.states {
+        for (_, local_states) in &locals.lock_sets {
+            for (_, remote_states) in &remotes.lock_sets {
+                let (local_states, remote_states) =
+                    (&locals.states[local_states.clone()], &remotes.states[remote_states.clone()]);
+                let (Some(local), Some(remote)) = (local_states.first(), remote_states.first()) else { continue };
+                if !states.exclude_each_other(local.0, remote.0) {
+                    self.lock_sets(class, (locals, local_states), (remotes, remote_states), facts, states);
+                }
+            }
+        }
+    }
+
+    /// The states of two lock sets that have no lock in common.
+    fn lock_sets(
+        &mut self,
+        class: Class,
+        (locals, local_states): (&Sides, &[(StateId, Range<usize>)]),
+        (remotes, remote_states): (&Sides, &[(StateId, Range<usize>)]),
+        facts: &Facts,
+        states: &mut LockStates,
+    ) {
+        for (local_state, local_threads) in local_states {
+            for (remote_state, remote_threads) in remote_states {
                 if !states.compatible(*local_state, *remote_state) {
                     continue;
                 }
@@ -222,7 +241,7 @@ impl Join {
     }
 
     /// The least triple of two threads in two compatible states that fork/join order allows.
-    fn least(&self, class: Class, locals: &[Side], remotes: &[Side], facts: &super::profile::Facts) -> Option<Triple> {
+    fn least(&self, class: Class, locals: &[Side], remotes: &[Side], facts: &Facts) -> Option<Triple> {
         let mut least: Option<Triple> = None;
         for local in locals {
             for remote in remotes {
@@ -248,7 +267,7 @@ fn candidates(locals: &Sides, remotes: &Sides) -> u64 {
     local.values().sum::<u64>() * remote.values().sum::<u64>() - same
 }
 
-fn triple(class: Class, local: &Side, remote: &Side, facts: &super::profile::Facts) -> Option<Triple> {
+fn triple(class: Class, local: &Side, remote: &Side, facts: &Facts) -> Option<Triple> {
     let (ours, theirs) = (&facts.entries[local.entry as usize], &facts.entries[remote.entry as usize]);
     let (Pair { first, second, region }, interloper) = match class {
         Class::Wrw => (ours.write_pair, theirs.read),

@@ -15,7 +15,7 @@
 //! occurred since?", the latest occurrence decides.
 
 use super::context::{ContextId, Contexts, NonNested, Step, Tracker};
-use super::slots::{NO_REGION, NO_WRITE, SlotId, Slots};
+use super::slots::{Firsts, NO_REGION, NO_WRITE, SlotId, Slots};
 use super::{Options, Weakening};
 use crate::triple::{Access, RegionSpan};
 use interloper_model::{AccessKind, ForkJoinLog, access_of};
@@ -254,27 +254,27 @@ impl Profiler {
             let slot = self.slots.get(slot_id);
             if slot.region != open.begin {
                 slot.region = open.begin;
-                slot.first = access;
                 slot.pending = since;
                 slot.pending_write = NO_WRITE;
+                self.slots.firsts(slot_id).access = access;
             } else if slot.pending <= since {
                 let pending = std::mem::replace(&mut slot.pending, since + 1);
                 facts |= PAIR;
                 if pending != since {
-                    let first = slot.first;
+                    let first = self.slots.firsts(slot_id).access;
                     self.commit_earlier(slot_id, thread, pending, PAIR, [first, access]);
                 }
             }
             let slot = self.slots.get(slot_id);
             if kind.writes() {
                 if slot.pending_write == NO_WRITE {
-                    slot.first_write = access;
                     slot.pending_write = since;
+                    self.slots.firsts(slot_id).write = access;
                 } else if slot.pending_write <= since {
                     let pending = std::mem::replace(&mut slot.pending_write, since + 1);
                     facts |= WRITE_PAIR;
                     if pending != since {
-                        let first = slot.first_write;
+                        let first = self.slots.firsts(slot_id).write;
                         self.commit_earlier(slot_id, thread, pending, WRITE_PAIR, [first, access]);
                     }
                 }
@@ -282,9 +282,8 @@ impl Profiler {
         }
         let new = self.slots.learn(slot_id, context, facts);
         if new != 0 {
-            let slot = self.slots.get(slot_id);
-            let accesses = [slot.first, slot.first_write, access];
-            self.record(slot_id, thread, context, new, accesses);
+            let Firsts { access: first, write: first_write } = *self.slots.firsts(slot_id);
+            self.record(slot_id, thread, context, new, [first, first_write, access]);
         }
     }
 

@@ -1,9 +1,10 @@
 //! A thread's view of a location, found fast.
 //!
 //! Every access looks up its slot, and in it what is known of the current context; most find that
-//! nothing is new. Time goes into cache misses, so a slot is two adjacent cache lines and holds the
-//! first contexts itself, each with its facts in the low bits; only what does not fit is in a map.
-//! Slots are found by a page table over thread and location.
+//! nothing is new. Time goes into cache misses, so a slot is one cache line and holds its first
+//! contexts itself, in two bytes each with their facts; only what does not fit is in a map. What is
+//! written often but read rarely, the accesses that a new fact would be about, stands apart.
+//! Slots are found by a table over locations for the first threads, by a page table for the others.
 
 use super::context::ContextId;
 use super::profile::PackedAccess;
@@ -13,10 +14,13 @@ use rustc_hash::FxHashMap;
 /// All slots.
 #[derive(Default)]
 pub(super) struct Slots {
-    /// For each thread, the pages of its locations.
+    /// For each location, the slots of the first threads: one load for most accesses of most traces.
+    direct: Vec<[u32; DIRECT]>,
+    /// For each further thread, the pages of its locations.
     threads: Vec<Vec<u32>>,
     pages: Vec<[u32; PAGE]>,
     slots: Vec<Slot>,
+    firsts: Vec<Firsts>,
     keys: Vec<(ThreadId, LocationId)>,
     /// For each slot, the entries of the contexts it holds. Apart from it: only new facts need them.
     entries: Vec<Vec<u32>>,
@@ -24,6 +28,7 @@ pub(super) struct Slots {
     overflow: FxHashMap<(SlotId, ContextId), (u8, Option<u32>)>,
 }
 
+const DIRECT: usize = 8;
 const PAGE: usize = 64;
 const NONE: u32 = u32::MAX;
 
@@ -40,18 +45,26 @@ pub(super) struct Slot {
     pub(super) pending: u64,
     /// The same for pairs of writes; [`NO_WRITE`] before the first write.
     pub(super) pending_write: u64,
-    pub(super) first: PackedAccess,
-    pub(super) first_write: PackedAccess,
     /// Contexts and their facts: `context << 4 | facts`; then [`FREE`] places.
-    known: [u32; INLINE],
+    known: [u16; INLINE],
 }
 
-/// How many contexts a slot has room for: what fills two cache lines.
+/// The first accesses of a slot's region.
+#[derive(Clone, Copy)]
+pub(super) struct Firsts {
+    pub(super) access: PackedAccess,
+    pub(super) write: PackedAccess,
+}
+
+/// How many contexts a slot has room for: what fills a cache line.
 const INLINE: usize = 20;
-const _: () = assert!(size_of::<Slot>() == 128);
+const _: () = assert!(size_of::<Slot>() == 64);
 
 /// No context has this number.
-const FREE: u32 = u32::MAX;
+const FREE: u16 = u16::MAX;
+
+/// Contexts from here on are too great for a slot, and are always in the map.
+const SMALL: u32 = (FREE >> FACT_BITS) as u32;
 
 pub(super) const NO_REGION: u64 = u64::MAX;
 pub(super) const NO_WRITE: u64 = u64::MAX;
@@ -63,11 +76,13 @@ impl Slot {
     /// instructions; stopping at the right one would be a branch that is mispredicted every time.
     #[inline(always)]
     fn position(&self, context: ContextId) -> Option<usize> {
+        let context = context.0.min(SMALL) as u16;
         let mut place = 0;
-        for (at, fact) in (1u32..).zip(&self.known) {
-            place |= if fact >> FACT_BITS == context.0 { at } else { 0 };
+        for (at, fact) in (1u16..).zip(&self.known) {
+            place |= if fact >> FACT_BITS == context { at } else { 0 };
         }
-        (place as usize).checked_sub(1)
+        // Several free places look like a context that is not small; together they are no place.
+        if context < SMALL as u16 { (place as usize).checked_sub(1) } else { None }
     }
 }
 
@@ -75,6 +90,17 @@ impl Slots {
     /// The slot of a thread and location.
     #[inline]
     pub(super) fn find(&mut self, thread: ThreadId, location: LocationId) -> SlotId {
+        if let Some(slots) = self.direct.get(location.index())
+            && let Some(&slot) = slots.get(thread.index())
+            && slot != NONE
+        {
+            return SlotId(slot);
+        }
+        self.find_elsewhere(thread, location)
+    }
+
+    #[inline(never)]
+    fn find_elsewhere(&mut self, thread: ThreadId, location: LocationId) -> SlotId {
         let (page, place) = (location.index() / PAGE, location.index() % PAGE);
         if let Some(pages) = self.threads.get(thread.index())
             && let Some(&page) = pages.get(page)
@@ -93,13 +119,18 @@ impl Slots {
         &mut self.slots[slot.0 as usize]
     }
 
+    #[inline]
+    pub(super) fn firsts(&mut self, slot: SlotId) -> &mut Firsts {
+        &mut self.firsts[slot.0 as usize]
+    }
+
     /// Adds facts of a context; returns those that are new.
     #[inline]
     pub(super) fn learn(&mut self, slot: SlotId, context: ContextId, facts: u8) -> u8 {
         let known = &mut self.slots[slot.0 as usize];
         match known.position(context) {
             Some(at) => {
-                let new = u32::from(facts) & !known.known[at];
+                let new = u16::from(facts) & !known.known[at];
                 known.known[at] |= new;
                 new as u8
             }
@@ -129,10 +160,11 @@ impl Slots {
     /// Facts of a context that the slot does not hold.
     #[cold]
     fn learn_context(&mut self, slot: SlotId, context: ContextId, facts: u8) -> u8 {
-        assert!(context.0 < FREE >> FACT_BITS, "fewer than 2^28 contexts fit in memory");
-        let slot_state = &mut self.slots[slot.0 as usize];
-        if let Some(free) = slot_state.known.iter_mut().find(|fact| **fact == FREE) {
-            *free = context.0 << FACT_BITS | u32::from(facts);
+        let free = self.slots[slot.0 as usize].known.iter_mut().find(|fact| **fact == FREE);
+        if let Some(free) = free
+            && context.0 < SMALL
+        {
+            *free = (context.0 as u16) << FACT_BITS | u16::from(facts);
             return facts;
         }
         let (known, _) = self.overflow.entry((slot, context)).or_default();
@@ -146,14 +178,15 @@ impl Slots {
         let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 slots fit in memory");
         self.keys.push((thread, location));
         self.entries.push(Vec::new());
-        self.slots.push(Slot {
-            region: NO_REGION,
-            pending: 0,
-            pending_write: NO_WRITE,
-            first: PackedAccess::NONE,
-            first_write: PackedAccess::NONE,
-            known: [FREE; INLINE],
-        });
+        self.firsts.push(Firsts { access: PackedAccess::NONE, write: PackedAccess::NONE });
+        self.slots.push(Slot { region: NO_REGION, pending: 0, pending_write: NO_WRITE, known: [FREE; INLINE] });
+        if thread.index() < DIRECT {
+            if location.index() >= self.direct.len() {
+                self.direct.resize(location.index() + 1, [NONE; DIRECT]);
+            }
+            self.direct[location.index()][thread.index()] = slot;
+            return SlotId(slot);
+        }
         if thread.index() >= self.threads.len() {
             self.threads.resize(thread.index() + 1, Vec::new());
         }

@@ -126,7 +126,7 @@ impl Serializability {
         let start = if thread.region == OUTSIDE { index } else { thread.region };
         let to = Source { start, index, thread: thread_id };
         thread.latest = to;
-        if thread.forked_by != Source::NONE {
+        if thread.forked_by.get().is_some() {
             let fork = std::mem::replace(&mut thread.forked_by, Source::NONE);
             self.edge(fork, to, Conflict::Fork);
         }

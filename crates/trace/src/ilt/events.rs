@@ -1,13 +1,14 @@
 //! Reading the chunk that holds events: streams of several threads, and the order of all.
 //!
-//! Events are decoded when they are asked for, straight off the payload. The state of decoding
+//! Streams are decoded a few events ahead of being asked for, each in a run of its own: what one
+//! thread does next can be predicted much better than what happens next. The state of decoding
 //! starts anew in each chunk, so a chunk can be read without those before it (but for the tables).
 
 use super::fast::{self, FastLimits, WINDOW};
 use super::varint::Bytes;
 use super::{Defect, Limits, Previous, decode};
-use crate::event::Event;
-use crate::ids::ThreadId;
+use crate::event::{Event, Op};
+use crate::ids::{SiteId, ThreadId};
 use crate::stream::{Visitor, visit_apart};
 use crate::tables::Tables;
 
@@ -27,6 +28,9 @@ pub(super) struct OpenEvents {
     run: u32,
     /// How many events remain.
     events: u32,
+    /// Events decoded ahead: `depth` places for each stream.
+    ahead: Vec<Event>,
+    depth: usize,
     /// Segments that are written in one byte.
     short: [Segment; 128],
     /// For each thread the number of the latest chunk that had a stream of it.
@@ -34,19 +38,22 @@ pub(super) struct OpenEvents {
     chunks: u64,
 }
 
-/// As large as half a cache line, so that finding one takes a shift.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(32))]
 struct Stream {
     thread: ThreadId,
+    /// Where decoding goes on, and where it ends.
     at: u32,
     end: u32,
-    /// How many events remain.
+    /// How many events remain, those decoded ahead included.
     events: u32,
     previous: Previous,
+    /// Of the events decoded ahead, how many have been taken, and how many there are.
+    taken: u32,
+    ready: u32,
 }
 
-const _: () = assert!(size_of::<Stream>() == 32);
+/// How many events are decoded ahead in all: what fits the first-level cache.
+const AHEAD: usize = 512;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Segment {
@@ -64,6 +71,8 @@ impl OpenEvents {
             slot: 0,
             run: 0,
             events: 0,
+            ahead: Vec::new(),
+            depth: 1,
             short: [Segment::default(); 128],
             seen: Vec::new(),
             chunks: 0,
@@ -115,6 +124,12 @@ impl OpenEvents {
             let (slot, events) = split_segment(code as u64, self.streams.len());
             *segment = Segment { slot: slot as u8, events: events as u8 };
         }
+        const FILLER: Event = Event { thread: ThreadId::new(0), site: SiteId::UNKNOWN, op: Op::Exit };
+        self.depth = (AHEAD / self.streams.len().max(1)).clamp(4, 64);
+        let places = self.depth * self.streams.len();
+        if self.ahead.len() < places {
+            self.ahead.resize(places, FILLER);
+        }
         self.run = 0;
         self.events = events;
         Ok(())
@@ -131,7 +146,7 @@ impl OpenEvents {
         }
         let events = input.varint32("the number of events of a stream")?;
         let end = input.varint32("the length of a stream")?;
-        Ok(Stream { thread, at: 0, end, events, previous: Previous::default() })
+        Ok(Stream { thread, at: 0, end, events, previous: Previous::default(), taken: 0, ready: 0 })
     }
 
     /// Gives as many events as are asked for, which must not be more than remain, to a visitor, until
@@ -196,20 +211,18 @@ impl OpenEvents {
                 run = u32::from(segment.events);
             }
             let Some(stream) = streams.get_mut(slot as usize) else { break };
-            let Some(left) = stream.events.checked_sub(1) else { break };
-            let Some(window) = raw.get(stream.at as usize..).and_then(|rest| rest.first_chunk()) else { break };
-            let mut previous = stream.previous;
-            let Some((event, length)) = fast::event(window, stream.thread, &mut previous, limits) else { break };
-            let at = stream.at + length as u32;
-            if at > stream.end {
+            let places = slot as usize * self.depth;
+            if stream.taken == stream.ready
+                && !stream.decode_ahead(raw, limits, &mut self.ahead[places..places + self.depth])
+            {
                 break;
             }
-            stream.at = at;
-            stream.events = left;
-            stream.previous = previous;
+            let Some(event) = self.ahead.get(places + stream.taken as usize) else { break };
+            stream.taken += 1;
+            stream.events -= 1;
             run -= 1;
             visited += 1;
-            more = visitor.visit(&event, tables);
+            more = visitor.visit(event, tables);
         }
         self.segments_at += segments_read;
         self.slot = slot;
@@ -223,6 +236,13 @@ impl OpenEvents {
             self.next_segment(raw)?;
         }
         let stream = &mut self.streams[self.slot as usize];
+        if stream.taken < stream.ready {
+            let event = self.ahead[self.slot as usize * self.depth + stream.taken as usize];
+            stream.taken += 1;
+            stream.events -= 1;
+            self.run -= 1;
+            return Ok(event);
+        }
         if stream.events == 0 {
             let found = format!("more events in the segments of thread {}", stream.thread.raw());
             return Err(Defect::new(found, "as many as its stream has"));
@@ -262,6 +282,31 @@ impl OpenEvents {
                 Err(Defect::new(found, "none"))
             }
         }
+    }
+}
+
+impl Stream {
+    /// Decodes the next events, until all places are taken or one comes that is not read quickly.
+    /// Tells whether there is one. All that were decoded before must have been taken.
+    #[inline(never)]
+    fn decode_ahead(&mut self, raw: &[u8], limits: &FastLimits, places: &mut [Event]) -> bool {
+        let Stream { thread, mut at, end, mut previous, .. } = *self;
+        let mut ready = 0;
+        for place in places.iter_mut().take(self.events as usize) {
+            let Some(window) = raw.get(at as usize..).and_then(|rest| rest.first_chunk()) else { break };
+            let mut next = previous;
+            let Some((event, length)) = fast::event(window, thread, &mut next, limits) else { break };
+            if at + length as u32 > end {
+                break;
+            }
+            at += length as u32;
+            previous = next;
+            *place = event;
+            ready += 1;
+        }
+        (self.at, self.previous) = (at, previous);
+        (self.taken, self.ready) = (0, ready);
+        ready > 0
     }
 }
 

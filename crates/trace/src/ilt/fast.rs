@@ -49,33 +49,33 @@ pub(super) fn event(
     limits: &FastLimits,
 ) -> Option<(Event, usize)> {
     let tag = window[0];
-    // Sites follow each other closely: nearly all differences have one byte.
-    let site_zigzag = window[1];
-    let site = apply_delta(u32::from(site_zigzag), previous.site);
-    if site_zigzag >= 0x80 || !limits.has_site(site) {
+    let (site_zigzag, site_len) = short_varint(load(window, 1) as u32);
+    let site = apply_delta(site_zigzag, previous.site);
+    if site_len > 4 || !limits.has_site(site) {
         return None;
     }
+    let rest = 1 + site_len;
     let (op, length) = if tag < tags::ATOMIC {
-        access(window, tag, &mut previous.location, limits)?
+        access(window, tag, rest, &mut previous.location, limits)?
     } else if tag < tags::REGION_BEGIN_ANNOTATED {
-        lock_operation(window, tag, limits)?
+        lock_operation(window, tag, rest, limits)?
     } else {
-        region_edge(window, tag)?
+        region_edge(window, tag, rest)?
     };
     previous.site = site;
     Some((Event { thread, site: SiteId::from_raw(site), op }, length))
 }
 
 #[inline(always)]
-fn access(window: &[u8; WINDOW], tag: u8, previous: &mut u32, limits: &FastLimits) -> Option<(Op, usize)> {
+fn access(window: &[u8; WINDOW], tag: u8, rest: usize, previous: &mut u32, limits: &FastLimits) -> Option<(Op, usize)> {
     let size_code = usize::from(tag & tags::SIZE_CODE);
-    let (zigzag, location_len) = short_varint(load(window, 2) as u32);
+    let (zigzag, location_len) = short_varint(load(window, rest) as u32);
     let location = apply_delta(zigzag, *previous);
     let is_usual = (size_code < tags::SIZES.len()) & (location_len <= 4) & (u64::from(location) < limits.locations);
     if !is_usual {
         return None;
     }
-    let mut length = 2 + location_len;
+    let mut length = rest + location_len;
     let mut value = Value::UNKNOWN;
     if tag & tags::HAS_VALUE != 0 {
         let bytes = load(window, length);
@@ -102,8 +102,8 @@ fn access(window: &[u8; WINDOW], tag: u8, previous: &mut u32, limits: &FastLimit
 }
 
 #[inline(always)]
-fn lock_operation(window: &[u8; WINDOW], tag: u8, limits: &FastLimits) -> Option<(Op, usize)> {
-    let (lock, lock_len) = short_varint(load(window, 2) as u32);
+fn lock_operation(window: &[u8; WINDOW], tag: u8, rest: usize, limits: &FastLimits) -> Option<(Op, usize)> {
+    let (lock, lock_len) = short_varint(load(window, rest) as u32);
     if lock_len > 4 || u64::from(lock) >= limits.locks {
         return None;
     }
@@ -115,19 +115,19 @@ fn lock_operation(window: &[u8; WINDOW], tag: u8, limits: &FastLimits) -> Option
         tags::RELEASE_EXCLUSIVE | tags::RELEASE_SHARED => Op::Release { lock, mode },
         _ => return None,
     };
-    Some((op, 2 + lock_len))
+    Some((op, rest + lock_len))
 }
 
 /// The begin or end of an annotated region without a name.
 #[inline(always)]
-fn region_edge(window: &[u8; WINDOW], tag: u8) -> Option<(Op, usize)> {
+fn region_edge(window: &[u8; WINDOW], tag: u8, rest: usize) -> Option<(Op, usize)> {
     const REGION: Region = Region { name: None, source: RegionSource::Annotated };
-    let op = match (tag, window[2]) {
+    let op = match (tag, window[rest % WINDOW]) {
         (tags::REGION_BEGIN_ANNOTATED, 0) => Op::RegionBegin(REGION),
         (tags::REGION_END_ANNOTATED, 0) => Op::RegionEnd(REGION),
         _ => return None,
     };
-    Some((op, 3))
+    Some((op, rest + 1))
 }
 
 // The lowest bit of the tag is the mode.
@@ -140,7 +140,7 @@ const SIZES: [u32; 8] = [0, 1, 2, 4, 8, 0, 0, 0];
 /// The bits that the value of an access of each size must not have.
 const TOO_BIG: [u64; 8] = [0, !0xff, !0xffff, !0xffff_ffff, 0, 0, 0, 0];
 
-/// Eight bytes of the window. None that is asked for begins after the seventh.
+/// Eight bytes of the window. None that is asked for begins after the ninth.
 #[inline(always)]
 fn load(window: &[u8; WINDOW], at: usize) -> u64 {
     let bytes = window[at % (WINDOW / 2)..].first_chunk().unwrap_or(&[0x80; 8]);

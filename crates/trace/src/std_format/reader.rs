@@ -224,6 +224,9 @@ impl Names {
     fn event(&mut self, text: &[u8], dialect: StdDialect, number: u64) -> Result<Event, TraceError> {
         let place = Place::Line(number);
         let defect = |(found, expected): line::Defect| Malformed::new(place, found, expected);
+        if number == 1 && text.starts_with("\u{feff}".as_bytes()) {
+            return Err(defect(("a byte order mark".into(), "plain UTF-8 text without one".into())).into());
+        }
         let Line { thread_len, verb, operand, location } = line::parse(text, dialect).map_err(defect)?;
         let thread_name = &text[..thread_len];
         let operand_name = &text[operand.0..operand.0 + operand.1];

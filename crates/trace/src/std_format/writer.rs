@@ -1,26 +1,32 @@
 //! Writing STD.
 
-use crate::event::{Event, LockMode, MemoryOrder, Op, RegionSource};
+use crate::event::{Access, Attempt, Event, LockMode, MemoryOrder, Op, RegionSource};
+use crate::ids::LocationId;
 use crate::stream::{EventSink, SinkError};
 use crate::tables::{Location, Site, Tables};
+use crate::wellformed::{Rules, WellFormed};
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::io::Write;
 
 /// A writer of STD text.
 ///
 /// The format has no words for most of the model. What it cannot say is an error that names the
 /// event, unless the writer is lossy: then values and sizes are dropped, atomic accesses become
-/// plain ones, and events without a counterpart are left out.
+/// plain ones, and events without a counterpart are left out. What would break the rules of STD is an
+/// error in any case, so whatever is written can be read back.
 pub struct StdWriter<W> {
     output: W,
     lossy: bool,
     written: u64,
     text: String,
+    wellformed: WellFormed,
 }
 
 impl<W: Write> StdWriter<W> {
     /// A writer that refuses to lose anything.
     pub fn new(output: W) -> Self {
-        StdWriter { output, lossy: false, written: 0, text: String::new() }
+        StdWriter { output, lossy: false, written: 0, text: String::new(), wellformed: WellFormed::new(Rules::Std) }
     }
 
     /// A writer that drops what the format cannot hold.
@@ -29,24 +35,27 @@ impl<W: Write> StdWriter<W> {
     }
 
     fn line(&mut self, event: &Event, tables: &Tables) -> Result<(), String> {
-        use std::fmt::Write as _;
-        let verb = match self.verb(&event.op, tables)? {
-            None => return Ok(()),
-            Some(verb) => verb,
-        };
+        let Some(op) = self.translate(&event.op)? else { return Ok(()) };
         let Site { file, function, line } = tables.site(event.site);
         if !self.lossy && (file.is_some() || function.is_some()) {
             return Err("a file or function name".into());
         }
+        let said = Event { op, ..*event };
+        self.wellformed.check(&said, tables).map_err(|breach| breach.found)?;
         let thread = checked_name(tables.thread(event.thread), false)?;
+        let (verb, operand) = phrase(&op, tables);
         // Writing to a string does not fail.
-        let _ = writeln!(self.text, "{thread}|{verb}|{}", line.unwrap_or(0));
+        let _ = match operand {
+            Some(operand) => {
+                writeln!(self.text, "{thread}|{verb}({})|{}", checked_name(&operand, true)?, line.unwrap_or(0))
+            }
+            None => writeln!(self.text, "{thread}|{verb}|{}", line.unwrap_or(0)),
+        };
         Ok(())
     }
 
-    /// The op field; `None` for what a lossy writer leaves out.
-    fn verb(&self, op: &Op, tables: &Tables) -> Result<Option<String>, String> {
-        let call = |verb: &str, operand: &str| Ok(Some(format!("{verb}({})", checked_name(operand, true)?)));
+    /// What STD says instead; `None` for what a lossy writer leaves out.
+    fn translate(&self, op: &Op) -> Result<Option<Op>, String> {
         let lossy = self.lossy;
         match op {
             Op::Read(access) | Op::Write(access) => {
@@ -54,34 +63,46 @@ impl<W: Write> StdWriter<W> {
                 if !lossy && (!plain || access.size != 0 || access.value.get().is_some()) {
                     return Err("the size, value or memory order of an access".into());
                 }
-                let verb = if matches!(op, Op::Read(_)) { "r" } else { "w" };
-                call(verb, &location_name(tables, access.location)?)
+                Ok(Some(*op))
             }
-            Op::Acquire { lock, mode: LockMode::Exclusive, by } => match by {
-                crate::event::Attempt::Try if !lossy => Err("a try-lock".into()),
-                _ => call("acq", tables.lock(*lock)),
-            },
-            Op::Release { lock, mode: LockMode::Exclusive } => call("rel", tables.lock(*lock)),
-            Op::Fork(thread) => call("fork", tables.thread(*thread)),
-            Op::Join(thread) => call("join", tables.thread(*thread)),
+            Op::Acquire { by: Attempt::Try, mode: LockMode::Exclusive, .. } if !lossy => Err("a try-lock".into()),
+            Op::Acquire { mode: LockMode::Exclusive, .. }
+            | Op::Release { mode: LockMode::Exclusive, .. }
+            | Op::Fork(_)
+            | Op::Join(_) => Ok(Some(*op)),
             Op::RegionBegin(region) | Op::RegionEnd(region) => {
-                if !lossy && (region.name.is_some() || region.source != RegionSource::Annotated) {
+                let annotated = region.source == RegionSource::Annotated;
+                if !lossy && (region.name.is_some() || !annotated) {
                     return Err("the name or source of a region".into());
                 }
-                if region.source != RegionSource::Annotated {
-                    return Ok(None);
-                }
-                Ok(Some(if matches!(op, Op::RegionBegin(_)) { "begin" } else { "end" }.to_owned()))
+                Ok(annotated.then_some(*op))
             }
             // A wait gives the lock up and takes it again: that much STD can say.
-            Op::WaitBegin { lock, .. } if lossy => call("rel", tables.lock(*lock)),
-            Op::WaitEnd { lock, .. } if lossy => call("acq", tables.lock(*lock)),
+            Op::WaitBegin { lock, .. } if lossy => Ok(Some(Op::Release { lock: *lock, mode: LockMode::Exclusive })),
+            Op::WaitEnd { lock, .. } if lossy => {
+                Ok(Some(Op::Acquire { lock: *lock, mode: LockMode::Exclusive, by: Attempt::Blocking }))
+            }
             Op::ReadModifyWrite(rmw) if lossy => {
-                call(if rmw.success { "w" } else { "r" }, &location_name(tables, rmw.location)?)
+                let access = Access::bare(rmw.location);
+                Ok(Some(if rmw.success { Op::Write(access) } else { Op::Read(access) }))
             }
             _ if lossy => Ok(None),
             other => Err(describe(other).to_owned()),
         }
+    }
+}
+
+/// The word for an operation that STD has, and what it is done to.
+fn phrase<'t>(op: &Op, tables: &'t Tables) -> (&'static str, Option<Cow<'t, str>>) {
+    match op {
+        Op::Read(access) => ("r", Some(location_name(tables, access.location))),
+        Op::Write(access) => ("w", Some(location_name(tables, access.location))),
+        Op::Acquire { lock, .. } => ("acq", Some(tables.lock(*lock).into())),
+        Op::Release { lock, .. } => ("rel", Some(tables.lock(*lock).into())),
+        Op::Fork(thread) => ("fork", Some(tables.thread(*thread).into())),
+        Op::Join(thread) => ("join", Some(tables.thread(*thread).into())),
+        Op::RegionBegin(_) => ("begin", None),
+        _ => ("end", None),
     }
 }
 
@@ -103,11 +124,11 @@ impl<W: Write> EventSink for StdWriter<W> {
     }
 }
 
-fn location_name(tables: &Tables, id: crate::ids::LocationId) -> Result<String, String> {
+fn location_name(tables: &Tables, id: LocationId) -> Cow<'_, str> {
     match tables.location(id) {
-        Some(Location { object, offset: 0 }) => Ok(tables.strings.get(object).to_owned()),
+        Some(Location { object, offset: 0 }) => tables.strings.get(object).into(),
         // `a+8` could also be an object of that name; nothing is lost to an analysis by that.
-        _ => Ok(tables.location_name(id)),
+        _ => tables.location_name(id).into(),
     }
 }
 
