@@ -26,5 +26,5 @@ pub use census::{Census, kind_name};
 pub use fork_join::{ForkJoinLog, Strand, StrandOrder};
 pub use held::{HeldLocks, LockChange};
 pub use lock_state::{LockSetId, LockStates, StateId};
-pub use nesting::Nesting;
+pub use nesting::{Nesting, NonNested};
 pub use regions::{RegionEdge, RegionSources, Regions};

@@ -17,8 +17,10 @@
 //! Shared mode refines both: an acquisition in shared mode does not have to wait for a holder in
 //! shared mode. A history therefore remembers the strongest mode in which a lock was taken.
 
+use hashbrown::HashTable;
 use interloper_trace::{LockId, LockMode};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher as _;
 
 /// An interned lock state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,7 +59,8 @@ pub struct LockStates {
     /// For each state, a bit for each lock it holds (by number modulo 64): a quick test for
     /// "nothing in common".
     signatures: Vec<u64>,
-    ids: FxHashMap<LockState, StateId>,
+    /// The ids of all states, found by the hash of the state; each state is stored once.
+    ids: HashTable<StateId>,
     lock_sets: Vec<LockSetId>,
     lock_set_ids: FxHashMap<Box<[(LockId, LockMode)]>, LockSetId>,
     compatible: FxHashMap<(StateId, StateId), bool>,
@@ -70,7 +73,7 @@ impl LockStates {
         let mut states = LockStates {
             states: Vec::new(),
             signatures: Vec::new(),
-            ids: FxHashMap::default(),
+            ids: HashTable::new(),
             lock_sets: Vec::new(),
             lock_set_ids: FxHashMap::default(),
             compatible: FxHashMap::default(),
@@ -193,17 +196,19 @@ impl LockStates {
     }
 
     fn intern(&mut self, state: LockState) -> StateId {
-        if let Some(&id) = self.ids.get(&state) {
+        let LockStates { states, ids, .. } = self;
+        let hash = FxBuildHasher.hash_one(&state);
+        if let Some(&id) = ids.find(hash, |id| states[id.index()] == state) {
             return id;
         }
-        let id = StateId(u32::try_from(self.states.len()).expect("fewer than 2^32 lock states fit in memory"));
-        self.signatures.push(state.iter().fold(0, |bits, held| bits | 1 << (held.lock.raw() % 64)));
+        let id = StateId(u32::try_from(states.len()).expect("fewer than 2^32 lock states fit in memory"));
         let sets = self.lock_set_ids.len();
         let lock_set = state.iter().map(|held| (held.lock, held.mode)).collect();
         let fresh = LockSetId(u32::try_from(sets).expect("no more lock sets than lock states"));
         self.lock_sets.push(*self.lock_set_ids.entry(lock_set).or_insert(fresh));
-        self.states.push(state.clone());
-        self.ids.insert(state, id);
+        self.signatures.push(state.iter().fold(0, |bits, held| bits | 1 << (held.lock.raw() % 64)));
+        states.push(state);
+        ids.insert_unique(hash, id, |id| FxBuildHasher.hash_one(&states[id.index()]));
         id
     }
 }

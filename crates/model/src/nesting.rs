@@ -1,4 +1,5 @@
-//! Whether threads release their locks in the reverse of the order in which they took them.
+//! Which locks threads hold, and whether they release them in the reverse of the order in which they
+//! took them.
 
 use crate::held::{HeldLocks, LockChange};
 use interloper_trace::{Event, EventIndex, LockId, Op, ThreadId};
@@ -7,13 +8,24 @@ use interloper_trace::{Event, EventIndex, LockId, Op, ThreadId};
 #[derive(Clone, Debug, Default)]
 pub struct Nesting {
     threads: Vec<Thread>,
-    breaches: Vec<(ThreadId, EventIndex, LockId)>,
+    non_nested: Vec<NonNested>,
+}
+
+/// Where a thread released a lock that was not the last one it took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NonNested {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Its first release out of order.
+    pub at: EventIndex,
+    /// The lock released.
+    pub lock: LockId,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Thread {
     held: HeldLocks,
-    breached: bool,
+    non_nested: bool,
 }
 
 impl Nesting {
@@ -22,20 +34,9 @@ impl Nesting {
         Self::default()
     }
 
-    /// Follows an event.
+    /// Follows an event, and tells what it changes.
     #[inline]
-    pub fn observe(&mut self, index: EventIndex, event: &Event) {
-        if matches!(event.op, Op::Acquire { .. } | Op::Release { .. } | Op::WaitBegin { .. } | Op::WaitEnd { .. }) {
-            self.lock_event(index, event);
-        }
-    }
-
-    /// The threads that are not nested: which, the first release out of order, the lock released.
-    pub fn breaches(&self) -> &[(ThreadId, EventIndex, LockId)] {
-        &self.breaches
-    }
-
-    fn lock_event(&mut self, index: EventIndex, event: &Event) {
+    pub fn follow(&mut self, index: EventIndex, event: &Event) -> LockChange {
         if event.thread.index() >= self.threads.len() {
             self.threads.resize(event.thread.index() + 1, Thread::default());
         }
@@ -45,12 +46,23 @@ impl Nesting {
             Op::Release { lock, .. } => thread.held.release(lock),
             Op::WaitBegin { lock, .. } => thread.held.wait_begin(lock),
             Op::WaitEnd { lock, .. } => thread.held.wait_end(lock),
-            _ => return,
+            _ => LockChange::None,
         };
         if let LockChange::Released { lock, nested: false, .. } = change
-            && !std::mem::replace(&mut thread.breached, true)
+            && !std::mem::replace(&mut thread.non_nested, true)
         {
-            self.breaches.push((event.thread, index, lock));
+            self.non_nested.push(NonNested { thread: event.thread, at: index, lock });
         }
+        change
+    }
+
+    /// The threads that are not nested, each with its first release out of order.
+    pub fn non_nested(&self) -> &[NonNested] {
+        &self.non_nested
+    }
+
+    /// The locks a thread holds, in the order it took them.
+    pub fn held(&self, thread: ThreadId) -> Option<&HeldLocks> {
+        self.threads.get(thread.index()).map(|thread| &thread.held)
     }
 }

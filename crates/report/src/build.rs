@@ -6,8 +6,8 @@ use crate::result::{
     Counts, CycleEvent, CycleStep, Document, Finding, FindingEvent, HeldLocks, NonNestedThread, Region, SCHEMA, Serial,
     TraceSummary, Variable, Verdict,
 };
-use interloper_model::kind_name;
-use interloper_predict::lockset::{NonNested, Prediction};
+use interloper_model::{NonNested, kind_name};
+use interloper_predict::lockset::Prediction;
 use interloper_predict::serial::{Conflict, Cycle};
 use interloper_predict::{Access, RegionSpan, Triple};
 use interloper_trace::{Event, EventIndex, LockId, LockMode, SiteId, Tables};

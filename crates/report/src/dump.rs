@@ -2,14 +2,14 @@
 
 use crate::event_text::{details, phrase, place};
 use crate::printable::Printable;
-use interloper_model::HeldLocks;
-use interloper_trace::{Event, EventIndex, Op, Tables};
+use interloper_model::{HeldLocks, Nesting};
+use interloper_trace::{Event, EventIndex, Tables};
 use std::fmt::Write as _;
 
 /// Renders events, keeping track of the locks each thread holds.
 #[derive(Default)]
 pub struct Dump {
-    held: Vec<HeldLocks>,
+    locks: Nesting,
 }
 
 impl Dump {
@@ -19,23 +19,13 @@ impl Dump {
     }
 
     /// Follows an event without showing it.
-    pub fn skip(&mut self, event: &Event) {
-        if event.thread.index() >= self.held.len() {
-            self.held.resize(event.thread.index() + 1, HeldLocks::default());
-        }
-        let held = &mut self.held[event.thread.index()];
-        match event.op {
-            Op::Acquire { lock, mode, .. } => held.acquire(lock, mode),
-            Op::Release { lock, .. } => held.release(lock),
-            Op::WaitBegin { lock, .. } => held.wait_begin(lock),
-            Op::WaitEnd { lock, .. } => held.wait_end(lock),
-            _ => return,
-        };
+    pub fn skip(&mut self, index: EventIndex, event: &Event) {
+        self.locks.follow(index, event);
     }
 
     /// Appends the line of an event. The locks shown are those held after it.
     pub fn line(&mut self, out: &mut String, index: EventIndex, event: &Event, tables: &Tables) {
-        self.skip(event);
+        self.skip(index, event);
         let thread = Printable(tables.thread(event.thread)).to_string();
         let mut what = phrase(&event.op, tables);
         let details = details(event, tables);
@@ -43,7 +33,8 @@ impl Dump {
             what.push(' ');
             what.push_str(&details);
         }
-        let locks: Vec<&str> = self.held[event.thread.index()].iter().map(|(lock, _)| tables.lock(lock)).collect();
+        let held = self.locks.held(event.thread).into_iter().flat_map(HeldLocks::iter);
+        let locks: Vec<&str> = held.map(|(lock, _)| tables.lock(lock)).collect();
         let site = tables.site(event.site);
         let _ = write!(out, "{:>8}  {thread:<8} {:<28}", index.0, Printable(&what).to_string());
         let _ = write!(out, " {{{}}}  ", Printable(&locks.join(" ")));

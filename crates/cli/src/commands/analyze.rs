@@ -7,8 +7,8 @@ use crate::message;
 use crate::output::Target;
 use crate::pass::Pass;
 use anyhow::{Context as _, bail};
-use interloper_model::{Nesting, RegionEdge, RegionSources, Regions};
-use interloper_predict::lockset::{self, Enumerator, NonNested, Profiler};
+use interloper_model::{RegionEdge, RegionSources, Regions};
+use interloper_predict::lockset::{self, Enumerator, Profiler};
 use interloper_predict::serial::{Cycle, Serializability};
 use interloper_report::build::{self, TraceFacts};
 use interloper_report::result::Verdict;
@@ -104,7 +104,7 @@ fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow:
     }
     if args.stats {
         message::say("lock states", &profile.lock_states().to_string());
-        message::say("profile entries", &profile.entries().to_string());
+        message::say("facts", &profile.facts().to_string());
     }
     if profile.regions() == 0 {
         notes.push("the trace has no region of the chosen sources, so nothing is meant to be atomic".to_owned());
@@ -123,20 +123,16 @@ fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow:
 
 fn serial(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow::Result<Analysed> {
     let clock = Clock::new(args.stats);
-    let mut analysis = (Serializability::new(sources), Nesting::new());
+    let mut order = Serializability::new(sources);
     let pass = Pass::run(
         input,
         "checking order",
         !args.no_progress,
-        &mut analysis,
-        |(order, nesting), index, event, _| {
-            order.observe(index, event);
-            nesting.observe(index, event);
-        },
-        |(order, _)| order.cycle().map_or(String::new(), |cycle| format!("not serializable at event {}", cycle.at)),
+        &mut order,
+        |order, index, event, _| order.observe(index, event),
+        |order| order.cycle().map_or(String::new(), |cycle| format!("not serializable at event {}", cycle.at)),
     )?;
     clock.lap("read and check");
-    let (order, nesting) = analysis;
     let cycle = order.cycle();
     let picked = match cycle {
         Some(cycle) => Picked::read(input, cycle, sources, !args.no_progress)?,
@@ -146,14 +142,12 @@ fn serial(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow::
     if picked.interrupted {
         notes.push("interrupted before all events of the cycle were found again: some are unknown".to_owned());
     }
-    let non_nested: Vec<NonNested> =
-        nesting.breaches().iter().map(|&(thread, at, lock)| NonNested { thread, at, lock }).collect();
     let facts = TraceFacts {
         tables: pass.tables(),
         events: pass.events(),
         threads: order.threads() as u64,
         regions: order.regions(),
-        non_nested: &non_nested,
+        non_nested: order.non_nested(),
     };
     let document = build::serial(&facts, cycle, !pass.interrupted, &picked.events, &picked.ends, notes);
     Ok(Analysed { document, interrupted: pass.interrupted || picked.interrupted, found: cycle.is_some() })

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
             lines.clear();
             for (index, event) in (first..last).zip(&batch) {
                 if index < args.from {
-                    dump.skip(event);
+                    dump.skip(EventIndex(index), event);
                 } else {
                     dump.line(&mut lines, EventIndex(index), event, reader.tables());
                 }

@@ -5,7 +5,7 @@
 //! however many threads there are.
 
 use super::{Options, Weakening};
-use interloper_model::{ForkJoinLog, HeldLocks, LockChange, LockStates, RegionEdge, Regions, StateId};
+use interloper_model::{ForkJoinLog, LockChange, LockStates, Nesting, RegionEdge, Regions, StateId};
 use interloper_trace::{Event, EventIndex, LockId, LockMode, Op, RegionSource, ThreadId};
 use rustc_hash::FxHashMap;
 
@@ -71,35 +71,22 @@ pub(super) enum Step {
     RegionEnd,
 }
 
-/// Where a thread released a lock that was not the last one it took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NonNested {
-    /// The thread.
-    pub thread: ThreadId,
-    /// Its first release out of order.
-    pub at: EventIndex,
-    /// The lock released.
-    pub lock: LockId,
-}
-
 /// Follows all threads through their contexts and regions.
 #[derive(Debug)]
 pub(super) struct Tracker {
     pub(super) contexts: Contexts,
     pub(super) forks: ForkJoinLog,
-    pub(super) non_nested: Vec<NonNested>,
+    pub(super) nesting: Nesting,
     pub(super) regions_seen: u64,
     threads: Vec<Thread>,
     regions: Regions,
     transitions: FxHashMap<(ContextId, LockId, LockStep), ContextId>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Thread {
     context: ContextId,
-    held: HeldLocks,
     acted: bool,
-    nested: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -117,7 +104,7 @@ impl Tracker {
         Tracker {
             contexts: Contexts::new(states),
             forks: ForkJoinLog::default(),
-            non_nested: Vec::new(),
+            nesting: Nesting::new(),
             regions_seen: 0,
             threads: Vec::new(),
             regions: Regions::new(options.regions),
@@ -146,48 +133,32 @@ impl Tracker {
     #[inline]
     pub(super) fn step(&mut self, index: EventIndex, event: &Event) -> Step {
         let thread = event.thread;
-        let state = self.thread(thread);
-        state.acted = true;
-        let held = &mut state.held;
-        let change = match event.op {
-            Op::Acquire { lock, mode, .. } => held.acquire(lock, mode),
-            Op::Release { lock, .. } => held.release(lock),
-            Op::WaitBegin { lock, .. } => held.wait_begin(lock),
-            Op::WaitEnd { lock, .. } => held.wait_end(lock),
-            Op::RegionBegin(region) => {
-                return match self.regions.begin(thread, region.source) {
-                    RegionEdge::Outermost => {
-                        self.regions_seen += 1;
-                        Step::RegionBegin(region.source)
-                    }
-                    RegionEdge::Ignored => Step::None,
-                };
-            }
-            Op::RegionEnd(region) => {
-                return match self.regions.end(thread, region.source) {
-                    RegionEdge::Outermost => Step::RegionEnd,
-                    RegionEdge::Ignored => Step::None,
-                };
-            }
+        self.thread(thread).acted = true;
+        match event.op {
+            Op::RegionBegin(region) => match self.regions.begin(thread, region.source) {
+                RegionEdge::Outermost => {
+                    self.regions_seen += 1;
+                    Step::RegionBegin(region.source)
+                }
+                RegionEdge::Ignored => Step::None,
+            },
+            Op::RegionEnd(region) => match self.regions.end(thread, region.source) {
+                RegionEdge::Outermost => Step::RegionEnd,
+                RegionEdge::Ignored => Step::None,
+            },
             Op::Fork(child) => {
                 self.forks.fork(index.0, thread, child);
-                return self.next_strand(thread);
+                self.next_strand(thread)
             }
             Op::Join(child) => {
                 self.forks.join(index.0, thread, child);
-                return self.next_strand(thread);
+                self.next_strand(thread)
             }
-            _ => return Step::None,
-        };
-        match change {
-            LockChange::None => Step::None,
-            LockChange::Acquired(lock, mode) => self.lock_step(thread, lock, LockStep::Acquire(mode)),
-            LockChange::Released { lock, nested, .. } => {
-                if !nested {
-                    self.note_non_nested(thread, index, lock);
-                }
-                self.lock_step(thread, lock, LockStep::Release)
-            }
+            _ => match self.nesting.follow(index, event) {
+                LockChange::None => Step::None,
+                LockChange::Acquired(lock, mode) => self.lock_step(thread, lock, LockStep::Acquire(mode)),
+                LockChange::Released { lock, .. } => self.lock_step(thread, lock, LockStep::Release),
+            },
         }
     }
 
@@ -201,7 +172,7 @@ impl Tracker {
 
     #[cold]
     fn add_threads(&mut self, last: ThreadId) {
-        let fresh = Thread { context: Contexts::INITIAL, held: HeldLocks::default(), acted: false, nested: true };
+        let fresh = Thread { context: Contexts::INITIAL, acted: false };
         self.threads.resize(last.index() + 1, fresh);
     }
 
@@ -233,12 +204,5 @@ impl Tracker {
         let to = self.contexts.intern(Context { strand: strand + 1, state });
         self.threads[thread.index()].context = to;
         Step::Context(to)
-    }
-
-    #[cold]
-    fn note_non_nested(&mut self, thread: ThreadId, at: EventIndex, lock: LockId) {
-        if std::mem::replace(&mut self.threads[thread.index()].nested, false) {
-            self.non_nested.push(NonNested { thread, at, lock });
-        }
     }
 }

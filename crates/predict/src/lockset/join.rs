@@ -10,11 +10,11 @@
 //! are compatible, that is, where there is something to report. A lock that is held in all states of
 //! a location settles it without comparing any.
 
-use super::context::Context;
-use super::profile::{Facts, PAIR, Pair, Profile, READ, WRITE, WRITE_PAIR};
+use super::context::{Context, Contexts};
+use super::profile::{Fact, Facts, PackedAccess, Pair, Profile};
 use super::top::Top;
 use super::{Options, Weakening};
-use crate::triple::{Access, Triple};
+use crate::triple::{RegionSpan, Triple};
 use interloper_model::{AccessKind, LockSetId, LockStates, Pattern, StateId, Strand, StrandOrder};
 use interloper_trace::{LocationId, LockId, LockMode, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -44,6 +44,34 @@ impl Prediction {
     }
 }
 
+impl Profile {
+    /// Joins the facts: one representative for each pair of states.
+    pub fn join(&mut self, options: &Options) -> Prediction {
+        let acted = &self.acted;
+        let mut join = Join {
+            order: self.forks.order(|thread| acted.contains(&thread)),
+            candidates: 0,
+            top: Top::new(options.limit),
+            locations: FxHashSet::default(),
+            weakening: self.weakening,
+        };
+        let Profile { facts, contexts, .. } = self;
+        let Facts { slots, reads, writes, pairs, write_pairs, regions } = facts;
+        let classes = [(Class::Wrw, &*write_pairs, &*reads), (Class::OtherFour, &*pairs, &*writes)];
+        for (class, locals, remotes) in classes {
+            let local_sides = by_location(locals, slots, contexts);
+            let remote_sides = by_location(remotes, slots, contexts);
+            for ((location, local), remote) in (0..).map(LocationId::new).zip(local_sides).zip(remote_sides) {
+                if !local.is_empty() && !remote.is_empty() {
+                    let facts = ClassFacts { class, location, locals, remotes, regions };
+                    join.location(&facts, &Sides::new(local), &Sides::new(remote), &mut contexts.states);
+                }
+            }
+        }
+        Prediction::new(join.candidates, join.top, join.locations, &contexts.states)
+    }
+}
+
 /// The two pattern classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
@@ -62,72 +90,67 @@ impl Class {
     }
 }
 
-impl Profile {
-    /// Joins the facts: one representative for each pair of states.
-    pub fn join(&mut self, options: &Options) -> Prediction {
-        let acted = &self.acted;
-        let order = self.forks.order(|thread| acted.contains(&thread));
-        let mut join = Join {
-            order,
-            candidates: 0,
-            top: Top::new(options.limit),
-            locations: FxHashSet::default(),
-            weakening: self.weakening,
-        };
-        for sides in self.by_location() {
-            for class in [Class::Wrw, Class::OtherFour] {
-                let (local_fact, remote_fact) = match class {
-                    Class::Wrw => (WRITE_PAIR, READ),
-                    Class::OtherFour => (PAIR, WRITE),
-                };
-                let locals = Sides::new(&sides, local_fact);
-                let remotes = Sides::new(&sides, remote_fact);
-                if !locals.is_empty() && !remotes.is_empty() {
-                    let Profile { facts, contexts, .. } = self;
-                    join.location(class, &locals, &remotes, facts, &mut contexts.states);
-                }
-            }
-        }
-        Prediction::new(join.candidates, join.top, join.locations, &self.contexts.states)
-    }
+/// What is joined for one class at one location.
+struct ClassFacts<'p> {
+    class: Class,
+    location: LocationId,
+    locals: &'p [Fact<Pair>],
+    remotes: &'p [Fact<PackedAccess>],
+    regions: &'p [RegionSpan],
+}
 
-    /// The entries of each location that several threads access, sorted.
-    fn by_location(&self) -> Vec<Vec<Side>> {
-        let Facts { slots, entries, .. } = &self.facts;
-        let locations = slots.iter().map(|&(_, location)| location.index() + 1).max().unwrap_or(0);
-        let mut users: Vec<u32> = vec![0; locations];
-        for (_, location) in slots {
-            users[location.index()] += 1;
-        }
-        let mut by_location = vec![Vec::new(); locations];
-        for (at, entry) in (0..).zip(entries) {
-            let (thread, location) = slots[entry.slot as usize];
-            if users[location.index()] > 1 {
-                let Context { strand, state } = self.contexts.get(entry.context);
-                let lock_set = self.contexts.states.lock_set(state);
-                let strand = Strand { thread, number: strand };
-                by_location[location.index()].push(Side { lock_set, state, strand, facts: entry.facts, entry: at });
-            }
-        }
-        by_location.retain(|sides| !sides.is_empty());
-        for sides in &mut by_location {
-            sides.sort_unstable_by_key(|side| (side.lock_set, side.state, side.strand));
-        }
-        by_location
+impl ClassFacts<'_> {
+    fn triple(&self, local: &Side, remote: &Side) -> Option<Triple> {
+        let Pair { first, second, region } = self.locals[local.fact as usize].is;
+        let first = first.unpack(local.strand.thread);
+        let second = second.unpack(local.strand.thread);
+        let interloper = self.remotes[remote.fact as usize].is.unpack(remote.strand.thread);
+        Some(Triple {
+            pattern: self.class.pattern(first.kind, interloper.kind, second.kind)?,
+            location: self.location,
+            region: self.regions[region as usize],
+            first,
+            remote: interloper,
+            second,
+            region_state: local.state,
+            remote_state: remote.state,
+        })
     }
 }
 
-/// One entry as one side of the join.
+/// One fact as one side of the join.
 #[derive(Clone, Copy)]
 struct Side {
     lock_set: LockSetId,
     state: StateId,
     strand: Strand,
-    facts: u8,
-    entry: u32,
+    fact: u32,
 }
 
-/// The entries of one side, sorted by lock set, state, thread and strand.
+/// The facts of each location, sorted; none for a location that one thread has for itself.
+fn by_location<T>(facts: &[Fact<T>], slots: &[(ThreadId, LocationId)], contexts: &Contexts) -> Vec<Vec<Side>> {
+    let locations = slots.iter().map(|&(_, location)| location.index() + 1).max().unwrap_or(0);
+    let mut users: Vec<u32> = vec![0; locations];
+    for (_, location) in slots {
+        users[location.index()] += 1;
+    }
+    let mut by_location = vec![Vec::new(); locations];
+    for (at, fact) in (0..).zip(facts) {
+        let (thread, location) = slots[fact.slot.0 as usize];
+        if users[location.index()] > 1 {
+            let Context { strand, state } = contexts.get(fact.context);
+            let lock_set = contexts.states.lock_set(state);
+            let strand = Strand { thread, number: strand };
+            by_location[location.index()].push(Side { lock_set, state, strand, fact: at });
+        }
+    }
+    for sides in &mut by_location {
+        sides.sort_unstable_by_key(|side| (side.lock_set, side.state, side.strand));
+    }
+    by_location
+}
+
+/// The facts of one side, sorted by lock set, state, thread and strand.
 struct Sides {
     all: Vec<Side>,
     /// For each (state, thread), its stretch of `all`.
@@ -139,23 +162,19 @@ struct Sides {
 }
 
 impl Sides {
-    /// Those of the entries, which must be sorted, that have a fact.
-    fn new(entries: &[Side], fact: u8) -> Self {
-        let mut sides = Sides { all: Vec::new(), threads: Vec::new(), states: Vec::new(), lock_sets: Vec::new() };
-        for side in entries.iter().filter(|side| side.facts & fact != 0) {
-            let new_set = sides.lock_sets.last().is_none_or(|&(set, _)| set != side.lock_set);
-            let new_state = new_set || sides.states.last().is_none_or(|&(state, _)| state != side.state);
-            let new_thread = new_state || sides.threads.last().is_none_or(|&(thread, _)| thread != side.strand.thread);
-            sides.all.push(*side);
-            extend(&mut sides.threads, new_thread, side.strand.thread, sides.all.len());
-            extend(&mut sides.states, new_state, side.state, sides.threads.len());
-            extend(&mut sides.lock_sets, new_set, side.lock_set, sides.states.len());
+    /// Groups sorted facts.
+    fn new(all: Vec<Side>) -> Self {
+        let (mut threads, mut states, mut lock_sets) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, side) in all.iter().enumerate() {
+            let before = at.checked_sub(1).map(|before| all[before]);
+            let new_set = before.is_none_or(|before| before.lock_set != side.lock_set);
+            let new_state = new_set || before.is_none_or(|before| before.state != side.state);
+            let new_thread = new_state || before.is_none_or(|before| before.strand.thread != side.strand.thread);
+            extend(&mut threads, new_thread, side.strand.thread, at + 1);
+            extend(&mut states, new_state, side.state, threads.len());
+            extend(&mut lock_sets, new_set, side.lock_set, states.len());
         }
-        sides
-    }
-
-    fn is_empty(&self) -> bool {
-        self.all.is_empty()
+        Sides { all, threads, states, lock_sets }
     }
 
     fn state_ids(&self) -> Vec<StateId> {
@@ -190,7 +209,7 @@ struct Join {
 }
 
 impl Join {
-    fn location(&mut self, class: Class, locals: &Sides, remotes: &Sides, facts: &Facts, states: &mut LockStates) {
+    fn location(&mut self, facts: &ClassFacts<'_>, locals: &Sides, remotes: &Sides, states: &mut LockStates) {
         self.candidates += candidates(locals, remotes);
         // The common lock must hold for pairs of different threads only; asking it of all is
         // merely stricter.
@@ -201,11 +220,11 @@ impl Join {
         }
         for (_, local_states) in &locals.lock_sets {
             for (_, remote_states) in &remotes.lock_sets {
-                let (local_states, remote_states) =
-                    (&locals.states[local_states.clone()], &remotes.states[remote_states.clone()]);
+                let local_states = &locals.states[local_states.clone()];
+                let remote_states = &remotes.states[remote_states.clone()];
                 let (Some(local), Some(remote)) = (local_states.first(), remote_states.first()) else { continue };
                 if !states.exclude_each_other(local.0, remote.0) {
-                    self.lock_sets(class, (locals, local_states), (remotes, remote_states), facts, states);
+                    self.lock_sets(facts, (locals, local_states), (remotes, remote_states), states);
                 }
             }
         }
@@ -214,10 +233,9 @@ impl Join {
     /// The states of two lock sets that have no lock in common.
     fn lock_sets(
         &mut self,
-        class: Class,
+        facts: &ClassFacts<'_>,
         (locals, local_states): (&Sides, &[(StateId, Range<usize>)]),
         (remotes, remote_states): (&Sides, &[(StateId, Range<usize>)]),
-        facts: &Facts,
         states: &mut LockStates,
     ) {
         for (local_state, local_threads) in local_states {
@@ -229,7 +247,7 @@ impl Join {
                     for (remote_thread, remote) in &remotes.threads[remote_threads.clone()] {
                         if local_thread != remote_thread {
                             let (local, remote) = (&locals.all[local.clone()], &remotes.all[remote.clone()]);
-                            if let Some(triple) = self.least(class, local, remote, facts) {
+                            if let Some(triple) = self.least(facts, local, remote) {
                                 self.locations.insert(triple.location);
                                 self.top.push(triple);
                             }
@@ -241,15 +259,14 @@ impl Join {
     }
 
     /// The least triple of two threads in two compatible states that fork/join order allows.
-    fn least(&self, class: Class, locals: &[Side], remotes: &[Side], facts: &Facts) -> Option<Triple> {
+    fn least(&self, facts: &ClassFacts<'_>, locals: &[Side], remotes: &[Side]) -> Option<Triple> {
         let mut least: Option<Triple> = None;
         for local in locals {
             for remote in remotes {
                 if self.weakening != Weakening::NoPruning && !self.order.concurrent(local.strand, remote.strand) {
                     continue;
                 }
-                let triple = triple(class, local, remote, facts);
-                if let Some(triple) = triple
+                if let Some(triple) = facts.triple(local, remote)
                     && least.is_none_or(|least| triple.sort_key() < least.sort_key())
                 {
                     least = Some(triple);
@@ -265,28 +282,4 @@ fn candidates(locals: &Sides, remotes: &Sides) -> u64 {
     let (local, remote) = (locals.states_by_thread(), remotes.states_by_thread());
     let same: u64 = local.iter().map(|(thread, count)| count * remote.get(thread).copied().unwrap_or(0)).sum();
     local.values().sum::<u64>() * remote.values().sum::<u64>() - same
-}
-
-fn triple(class: Class, local: &Side, remote: &Side, facts: &Facts) -> Option<Triple> {
-    let (ours, theirs) = (&facts.entries[local.entry as usize], &facts.entries[remote.entry as usize]);
-    let (Pair { first, second, region }, interloper) = match class {
-        Class::Wrw => (ours.write_pair, theirs.read),
-        Class::OtherFour => (ours.pair, theirs.write),
-    };
-    let location: LocationId = facts.slots[ours.slot as usize].1;
-    let first: Access = first.unpack(local.strand.thread);
-    let second = second.unpack(local.strand.thread);
-    let theirs_state = remote.state;
-    let remote = interloper.unpack(remote.strand.thread);
-    let pattern = class.pattern(first.kind, remote.kind, second.kind)?;
-    Some(Triple {
-        pattern,
-        location,
-        region: facts.regions[region as usize],
-        first,
-        remote,
-        second,
-        region_state: local.state,
-        remote_state: theirs_state,
-    })
 }

@@ -69,7 +69,6 @@ mod slots;
 mod tests;
 mod top;
 
-pub use context::NonNested;
 pub use enumerate::Enumerator;
 pub use join::Prediction;
 pub use profile::{Profile, Profiler};

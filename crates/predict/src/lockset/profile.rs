@@ -14,11 +14,11 @@
 //! to twice its distinct contexts, only the latest occurrence of each is kept: for "which contexts
 //! occurred since?", the latest occurrence decides.
 
-use super::context::{ContextId, Contexts, NonNested, Step, Tracker};
+use super::context::{ContextId, Contexts, Step, Tracker};
 use super::slots::{Firsts, NO_REGION, NO_WRITE, SlotId, Slots};
 use super::{Options, Weakening};
 use crate::triple::{Access, RegionSpan};
-use interloper_model::{AccessKind, ForkJoinLog, access_of};
+use interloper_model::{AccessKind, ForkJoinLog, NonNested, access_of};
 use interloper_trace::{Event, EventIndex, LocationId, RegionSource, SiteId, ThreadId};
 use rustc_hash::FxHashSet;
 
@@ -28,8 +28,7 @@ pub struct Profiler {
     weakening: Weakening,
     open: Vec<OpenRegion>,
     slots: Slots,
-    entries: Vec<Entry>,
-    regions: Vec<RegionSpan>,
+    facts: Facts,
 }
 
 /// The outcome of Phase I: independent of the trace's length, and mergeable over threads.
@@ -43,41 +42,27 @@ pub struct Profile {
     regions_seen: u64,
 }
 
-/// What has been found out.
+/// What has been found out: each fact once, in the order they were found.
+#[derive(Default)]
 pub(super) struct Facts {
-    /// What the slot numbers of entries stand for.
+    /// What the slot numbers of facts stand for.
     pub(super) slots: Vec<(ThreadId, LocationId)>,
-    pub(super) entries: Vec<Entry>,
+    /// *R*, and *W*.
+    pub(super) reads: Vec<Fact<PackedAccess>>,
+    pub(super) writes: Vec<Fact<PackedAccess>>,
+    /// *AA*, and *WW*.
+    pub(super) pairs: Vec<Fact<Pair>>,
+    pub(super) write_pairs: Vec<Fact<Pair>>,
     /// The regions that pairs refer to.
     pub(super) regions: Vec<RegionSpan>,
 }
 
-/// The facts of one (thread, location, context).
+/// A fact about one (thread, location, context).
 #[derive(Clone, Copy)]
-pub(super) struct Entry {
-    pub(super) slot: u32,
+pub(super) struct Fact<T> {
+    pub(super) slot: SlotId,
     pub(super) context: ContextId,
-    /// Which of the following are there.
-    pub(super) facts: u8,
-    pub(super) read: PackedAccess,
-    pub(super) write: PackedAccess,
-    pub(super) pair: Pair,
-    pub(super) write_pair: Pair,
-}
-
-impl Entry {
-    fn empty(slot: SlotId, context: ContextId) -> Self {
-        let none = Pair { first: PackedAccess::NONE, second: PackedAccess::NONE, region: 0 };
-        Entry {
-            slot: slot.0,
-            context,
-            facts: 0,
-            read: PackedAccess::NONE,
-            write: PackedAccess::NONE,
-            pair: none,
-            write_pair: none,
-        }
-    }
+    pub(super) is: T,
 }
 
 pub(super) const READ: u8 = 1;
@@ -122,7 +107,7 @@ impl PackedAccess {
 }
 
 const _: () = assert!(AccessKind::Read as u64 == 0 && AccessKind::Write as u64 == 1);
-const _: () = assert!(size_of::<Entry>() <= 92);
+const _: () = assert!(size_of::<Fact<PackedAccess>>() == 20);
 
 /// The region a thread is in.
 #[derive(Clone, Debug)]
@@ -174,8 +159,7 @@ impl Profiler {
             weakening: options.weakening,
             open: Vec::new(),
             slots: Slots::default(),
-            entries: Vec::new(),
-            regions: Vec::new(),
+            facts: Facts::default(),
         }
     }
 
@@ -194,11 +178,11 @@ impl Profiler {
         let acted = self.tracker.threads_that_acted().collect();
         Profile {
             contexts: self.tracker.contexts,
-            facts: Facts { slots: self.slots.into_keys(), entries: self.entries, regions: self.regions },
+            facts: Facts { slots: self.slots.into_keys(), ..self.facts },
             forks: self.tracker.forks,
             acted,
             weakening: self.weakening,
-            non_nested: self.tracker.non_nested,
+            non_nested: self.tracker.nesting.non_nested().to_vec(),
             regions_seen: self.tracker.regions_seen,
         }
     }
@@ -229,7 +213,7 @@ impl Profiler {
             Step::RegionEnd => {
                 let open = open_region(&mut self.open, thread);
                 if let Some(span) = open.span {
-                    self.regions[span as usize].end = Some(index);
+                    self.facts.regions[span as usize].end = Some(index);
                 }
                 open.begin = NO_REGION;
             }
@@ -319,28 +303,22 @@ impl Profiler {
         new: u8,
         [first, first_write, access]: [PackedAccess; 3],
     ) {
-        let entries = &mut self.entries;
-        let entry = self.slots.entry(slot, context, || {
-            entries.push(Entry::empty(slot, context));
-            u32::try_from(entries.len() - 1).expect("fewer than 2^32 facts fit in memory")
-        });
-        let region = match new & (PAIR | WRITE_PAIR) {
-            0 => 0,
-            _ => span_of(&mut self.open[thread.index()], thread, &mut self.regions),
-        };
-        let entry = &mut self.entries[entry as usize];
-        entry.facts |= new;
+        let Facts { reads, writes, pairs, write_pairs, regions, .. } = &mut self.facts;
         if new & READ != 0 {
-            entry.read = access;
+            reads.push(Fact { slot, context, is: access });
         }
         if new & WRITE != 0 {
-            entry.write = access;
+            writes.push(Fact { slot, context, is: access });
         }
+        if new & (PAIR | WRITE_PAIR) == 0 {
+            return;
+        }
+        let region = span_of(&mut self.open[thread.index()], thread, regions);
         if new & PAIR != 0 {
-            entry.pair = Pair { first, second: access, region };
+            pairs.push(Fact { slot, context, is: Pair { first, second: access, region } });
         }
         if new & WRITE_PAIR != 0 {
-            entry.write_pair = Pair { first: first_write, second: access, region };
+            write_pairs.push(Fact { slot, context, is: Pair { first: first_write, second: access, region } });
         }
     }
 }
@@ -354,15 +332,22 @@ impl Profile {
         let contexts = self.contexts.absorb(&other.contexts);
         let slot_base = u32::try_from(self.facts.slots.len()).expect("fewer than 2^32 slots fit in memory");
         let region_base = u32::try_from(self.facts.regions.len()).expect("fewer than 2^32 regions fit in memory");
-        self.facts.slots.extend(other.facts.slots);
-        self.facts.regions.extend(other.facts.regions);
-        self.facts.entries.extend(other.facts.entries.into_iter().map(|mut entry| {
-            entry.slot += slot_base;
-            entry.context = contexts[entry.context.0 as usize];
-            entry.pair.region += region_base;
-            entry.write_pair.region += region_base;
-            entry
-        }));
+        let Facts { slots, reads, writes, pairs, write_pairs, regions } = other.facts;
+        let place = |slot: SlotId, context: ContextId| (SlotId(slot.0 + slot_base), contexts[context.0 as usize]);
+        let access = |fact: Fact<PackedAccess>| {
+            let (slot, context) = place(fact.slot, fact.context);
+            Fact { slot, context, ..fact }
+        };
+        let pair = |fact: Fact<Pair>| {
+            let (slot, context) = place(fact.slot, fact.context);
+            Fact { slot, context, is: Pair { region: fact.is.region + region_base, ..fact.is } }
+        };
+        self.facts.slots.extend(slots);
+        self.facts.reads.extend(reads.into_iter().map(access));
+        self.facts.writes.extend(writes.into_iter().map(access));
+        self.facts.pairs.extend(pairs.into_iter().map(pair));
+        self.facts.write_pairs.extend(write_pairs.into_iter().map(pair));
+        self.facts.regions.extend(regions);
         self.forks.merge(other.forks);
         self.acted.extend(other.acted);
         self.non_nested.extend(other.non_nested);
@@ -390,9 +375,10 @@ impl Profile {
         self.contexts.states.len()
     }
 
-    /// How many (thread, location, context) combinations have facts.
-    pub fn entries(&self) -> usize {
-        self.facts.entries.len()
+    /// How many facts were found.
+    pub fn facts(&self) -> usize {
+        let Facts { reads, writes, pairs, write_pairs, .. } = &self.facts;
+        reads.len() + writes.len() + pairs.len() + write_pairs.len()
     }
 }
 

@@ -22,10 +22,8 @@ pub(super) struct Slots {
     slots: Vec<Slot>,
     firsts: Vec<Firsts>,
     keys: Vec<(ThreadId, LocationId)>,
-    /// For each slot, the entries of the contexts it holds. Apart from it: only new facts need them.
-    entries: Vec<Vec<u32>>,
-    /// The contexts that slots have no room for: their facts, and their entries once they have one.
-    overflow: FxHashMap<(SlotId, ContextId), (u8, Option<u32>)>,
+    /// The facts of contexts that slots have no room for.
+    overflow: FxHashMap<(SlotId, ContextId), u8>,
 }
 
 const DIRECT: usize = 8;
@@ -138,20 +136,6 @@ impl Slots {
         }
     }
 
-    /// The entry of a context, if it has one; otherwise the one that `create` gives.
-    pub(super) fn entry(&mut self, slot: SlotId, context: ContextId, create: impl FnOnce() -> u32) -> u32 {
-        let Some(at) = self.slots[slot.0 as usize].position(context) else {
-            let (_, entry) = self.overflow.entry((slot, context)).or_default();
-            return *entry.get_or_insert_with(create);
-        };
-        // A context is learnt right before its entry is asked for, so it is the last one or has one.
-        let entries = &mut self.entries[slot.0 as usize];
-        if at == entries.len() {
-            entries.push(create());
-        }
-        entries[at]
-    }
-
     /// What the slots stand for.
     pub(super) fn into_keys(self) -> Vec<(ThreadId, LocationId)> {
         self.keys
@@ -167,7 +151,7 @@ impl Slots {
             *free = (context.0 as u16) << FACT_BITS | u16::from(facts);
             return facts;
         }
-        let (known, _) = self.overflow.entry((slot, context)).or_default();
+        let known = self.overflow.entry((slot, context)).or_default();
         let new = facts & !*known;
         *known |= facts;
         new
@@ -177,7 +161,6 @@ impl Slots {
     fn create(&mut self, thread: ThreadId, location: LocationId) -> SlotId {
         let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 slots fit in memory");
         self.keys.push((thread, location));
-        self.entries.push(Vec::new());
         self.firsts.push(Firsts { access: PackedAccess::NONE, write: PackedAccess::NONE });
         self.slots.push(Slot { region: NO_REGION, pending: 0, pending_write: NO_WRITE, known: [FREE; INLINE] });
         if thread.index() < DIRECT {

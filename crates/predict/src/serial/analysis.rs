@@ -3,13 +3,14 @@
 use super::descendants::{Descendants, Edge, SlotOf};
 use super::sources::{Source, Sources};
 use super::{Conflict, Cycle, Transaction};
-use interloper_model::{AccessKind, RegionEdge, RegionSources, Regions, access_of};
+use interloper_model::{AccessKind, Nesting, NonNested, RegionEdge, RegionSources, Regions, access_of};
 use interloper_trace::{Event, EventIndex, LocationId, LockId, LockMode, Op, ThreadId, Wake};
 
 /// Decides whether the observed order is conflict-serializable.
 pub struct Serializability {
     regions: Regions,
     regions_seen: u64,
+    nesting: Nesting,
     threads: Vec<Thread>,
     locations: Vec<Location>,
     locks: Vec<Lock>,
@@ -56,6 +57,7 @@ impl Serializability {
         Serializability {
             regions: Regions::new(sources),
             regions_seen: 0,
+            nesting: Nesting::new(),
             threads: Vec::new(),
             locations: Vec::new(),
             locks: Vec::new(),
@@ -76,6 +78,11 @@ impl Serializability {
     /// How many outermost regions of the chosen sources there were.
     pub fn regions(&self) -> u64 {
         self.regions_seen
+    }
+
+    /// The threads that do not release their locks in reverse order. This has no bearing on the answer.
+    pub fn non_nested(&self) -> &[NonNested] {
+        self.nesting.non_nested()
     }
 
     /// How many threads did anything.
@@ -107,7 +114,9 @@ impl Serializability {
             Op::RegionEnd(region) => {
                 ends = self.regions.end(event.thread, region.source) == RegionEdge::Outermost;
             }
-            _ => {}
+            _ => {
+                self.nesting.follow(index, event);
+            }
         }
         if self.cycle.is_some() {
             return;

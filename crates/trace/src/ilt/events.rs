@@ -47,8 +47,8 @@ struct Stream {
     /// How many events remain, those decoded ahead included.
     events: u32,
     previous: Previous,
-    /// Of the events decoded ahead, how many have been taken, and how many there are.
-    taken: u32,
+    /// Where the next of the events decoded ahead is, and where they end.
+    next: u32,
     ready: u32,
 }
 
@@ -146,7 +146,7 @@ impl OpenEvents {
         }
         let events = input.varint32("the number of events of a stream")?;
         let end = input.varint32("the length of a stream")?;
-        Ok(Stream { thread, at: 0, end, events, previous: Previous::default(), taken: 0, ready: 0 })
+        Ok(Stream { thread, at: 0, end, events, previous: Previous::default(), next: 0, ready: 0 })
     }
 
     /// Gives as many events as are asked for, which must not be more than remain, to a visitor, until
@@ -204,21 +204,32 @@ impl OpenEvents {
         let mut more = true;
         while more && visited < most {
             if run == 0 {
-                let Some(&code) = segments.get(segments_read).filter(|&&code| code < 0x80) else { break };
-                let segment = self.short[usize::from(code & 0x7f)];
-                segments_read += 1;
-                slot = u32::from(segment.slot);
-                run = u32::from(segment.events);
+                let Some(&code) = segments.get(segments_read) else { break };
+                if code < 0x80 {
+                    let segment = self.short[usize::from(code)];
+                    slot = u32::from(segment.slot);
+                    run = u32::from(segment.events);
+                    segments_read += 1;
+                } else {
+                    // With many threads a segment takes two bytes; most are of one event.
+                    let Some(&high) = segments.get(segments_read + 1).filter(|&&high| high < 0x80) else { break };
+                    slot = u32::from(code & 0x7f) | u32::from(high) << 7;
+                    if slot as usize >= streams.len() {
+                        break;
+                    }
+                    run = 1;
+                    segments_read += 2;
+                }
             }
             let Some(stream) = streams.get_mut(slot as usize) else { break };
-            let places = slot as usize * self.depth;
-            if stream.taken == stream.ready
-                && !stream.decode_ahead(raw, limits, &mut self.ahead[places..places + self.depth])
-            {
-                break;
+            if stream.next == stream.ready {
+                let places = slot as usize * self.depth;
+                if !stream.decode_ahead(raw, limits, places, &mut self.ahead[places..places + self.depth]) {
+                    break;
+                }
             }
-            let Some(event) = self.ahead.get(places + stream.taken as usize) else { break };
-            stream.taken += 1;
+            let Some(event) = self.ahead.get(stream.next as usize) else { break };
+            stream.next += 1;
             stream.events -= 1;
             run -= 1;
             visited += 1;
@@ -236,9 +247,9 @@ impl OpenEvents {
             self.next_segment(raw)?;
         }
         let stream = &mut self.streams[self.slot as usize];
-        if stream.taken < stream.ready {
-            let event = self.ahead[self.slot as usize * self.depth + stream.taken as usize];
-            stream.taken += 1;
+        if stream.next < stream.ready {
+            let event = self.ahead[stream.next as usize];
+            stream.next += 1;
             stream.events -= 1;
             self.run -= 1;
             return Ok(event);
@@ -286,12 +297,13 @@ impl OpenEvents {
 }
 
 impl Stream {
-    /// Decodes the next events, until all places are taken or one comes that is not read quickly.
-    /// Tells whether there is one. All that were decoded before must have been taken.
+    /// Decodes the next events into its places, which begin at `first`, until all are taken or an
+    /// event comes that is not read quickly. Tells whether there is one. All that were decoded before
+    /// must have been taken.
     #[inline(never)]
-    fn decode_ahead(&mut self, raw: &[u8], limits: &FastLimits, places: &mut [Event]) -> bool {
+    fn decode_ahead(&mut self, raw: &[u8], limits: &FastLimits, first: usize, places: &mut [Event]) -> bool {
         let Stream { thread, mut at, end, mut previous, .. } = *self;
-        let mut ready = 0;
+        let mut ready = first as u32;
         for place in places.iter_mut().take(self.events as usize) {
             let Some(window) = raw.get(at as usize..).and_then(|rest| rest.first_chunk()) else { break };
             let mut next = previous;
@@ -305,8 +317,8 @@ impl Stream {
             ready += 1;
         }
         (self.at, self.previous) = (at, previous);
-        (self.taken, self.ready) = (0, ready);
-        ready > 0
+        (self.next, self.ready) = (first as u32, ready);
+        ready > first as u32
     }
 }
 

@@ -48,6 +48,9 @@ pub(super) fn event(
     previous: &mut Previous,
     limits: &FastLimits,
 ) -> Option<(Event, usize)> {
+    if let Some(read) = bare_event(load(window, 0), thread, previous, limits) {
+        return Some(read);
+    }
     let tag = window[0];
     let (site_zigzag, site_len) = short_varint(load(window, 1) as u32);
     let site = apply_delta(site_zigzag, previous.site);
@@ -61,6 +64,47 @@ pub(super) fn event(
         lock_operation(window, tag, rest, limits)?
     } else {
         region_edge(window, tag, rest)?
+    };
+    previous.site = site;
+    Some((Event { thread, site: SiteId::from_raw(site), op }, length))
+}
+
+/// The shortest events: what STD can say, with a site next to the previous one.
+#[inline(always)]
+fn bare_event(bytes: u64, thread: ThreadId, previous: &mut Previous, limits: &FastLimits) -> Option<(Event, usize)> {
+    const REGION: Region = Region { name: None, source: RegionSource::Annotated };
+    const CONTINUES: u32 = 0x80;
+    let byte = |at: u32| (bytes >> (8 * at)) as u32 & 0xff;
+    let site = apply_delta(byte(1), previous.site);
+    if byte(1) & CONTINUES != 0 || !limits.has_site(site) {
+        return None;
+    }
+    let tag = byte(0) as u8;
+    let operand = byte(2);
+    let (op, length) = if tag & !tags::IS_WRITE == 0 {
+        // One byte or two; the second counts only if the first says so.
+        let long = operand >> 7;
+        let second = byte(3) * long;
+        let location = apply_delta(operand & 0x7f | (second & 0x7f) << 7, previous.location);
+        if second & CONTINUES != 0 || u64::from(location) >= limits.locations {
+            return None;
+        }
+        previous.location = location;
+        let access = Access::bare(LocationId::new(location));
+        (if tag & tags::IS_WRITE != 0 { Op::Write(access) } else { Op::Read(access) }, 3 + long as usize)
+    } else {
+        let lock = LockId::new(operand);
+        let is_lock = operand & CONTINUES == 0 && u64::from(operand) < limits.locks;
+        let op = match tag {
+            tags::ACQUIRE_EXCLUSIVE if is_lock => {
+                Op::Acquire { lock, mode: LockMode::Exclusive, by: Attempt::Blocking }
+            }
+            tags::RELEASE_EXCLUSIVE if is_lock => Op::Release { lock, mode: LockMode::Exclusive },
+            tags::REGION_BEGIN_ANNOTATED if operand == 0 => Op::RegionBegin(REGION),
+            tags::REGION_END_ANNOTATED if operand == 0 => Op::RegionEnd(REGION),
+            _ => return None,
+        };
+        (op, 3)
     };
     previous.site = site;
     Some((Event { thread, site: SiteId::from_raw(site), op }, length))
