@@ -241,7 +241,7 @@ impl Serializability {
     #[inline(always)]
     fn edge(&mut self, from: Source, to: Source, conflict: Conflict) {
         let Some(leaving) = self.threads.get(from.thread.index()) else { return };
-        if from.thread != to.thread && (leaving.region == from.start || !self.descendants.is_empty()) {
+        if from.thread != to.thread && (leaving.region == from.start || self.descendants.reach_event(from)) {
             self.add_edge(from, to, conflict);
         }
     }

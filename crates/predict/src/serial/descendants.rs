@@ -2,7 +2,7 @@
 
 use super::sources::Source;
 use super::{Conflict, Cycle, CycleStep, Transaction};
-use interloper_trace::{EventIndex, ThreadId};
+use interloper_trace::EventIndex;
 
 /// The descendants of all published regions.
 ///
@@ -15,6 +15,8 @@ pub(super) struct Descendants {
     free: Vec<usize>,
     published: Vec<usize>,
     first: Vec<Vec<EventIndex>>,
+    /// For each thread, the least of its row: what comes before can be reached from nowhere.
+    earliest: Vec<EventIndex>,
 }
 
 const NEVER: EventIndex = EventIndex(u64::MAX);
@@ -46,10 +48,11 @@ pub(super) struct Edge {
 pub(super) type SlotOf = Option<usize>;
 
 impl Descendants {
-    /// Whether no region is published: then no edge can matter but one that leaves an open region.
+    /// Whether an event can be reached from any published region. An edge from elsewhere matters only
+    /// if it leaves an open region, and most edges do neither.
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.published.is_empty()
+    pub(super) fn reach_event(&self, source: Source) -> bool {
+        self.earliest.get(source.thread.index()).is_some_and(|&earliest| earliest <= source.start)
     }
 
     /// Gives a region a clock: an edge is about to leave it.
@@ -65,19 +68,22 @@ impl Descendants {
             }
         };
         self.published.push(slot);
-        *self.first_mut(region.thread, slot) = region.start;
+        self.lower(region, slot);
         slot
     }
 
     /// Takes the clock of a region that has ended.
     pub(super) fn retire(&mut self, slot: usize) {
-        let Slot { region, entries } = &mut self.slots[slot];
-        self.first[region.thread.index()][slot] = NEVER;
-        for entry in entries.drain(..) {
-            self.first[entry.transaction.thread.index()][slot] = NEVER;
-        }
         self.published.retain(|&published| published != slot);
         self.free.push(slot);
+        let Slot { region, entries } = &mut self.slots[slot];
+        let threads = entries.drain(..).map(|entry| entry.transaction.thread).chain([region.thread]);
+        for thread in threads {
+            let row = &mut self.first[thread.index()];
+            row[slot] = NEVER;
+            let others = self.published.iter().filter_map(|&other| row.get(other)).min();
+            self.earliest[thread.index()] = others.copied().unwrap_or(NEVER);
+        }
     }
 
     /// Adds an edge; `target` is the slot of the region it leads into. Returns the cycle it closes.
@@ -112,11 +118,28 @@ impl Descendants {
     }
 
     fn enter(&mut self, slot: usize, entry: Entry) {
-        let first = self.first_mut(entry.transaction.thread, slot);
-        if entry.transaction.start < *first {
-            *first = entry.transaction.start;
+        if self.lower(entry.transaction, slot) {
             self.slots[slot].entries.push(entry);
         }
+    }
+
+    /// Notes that a transaction can be reached from a region; tells whether that is new.
+    fn lower(&mut self, transaction: Transaction, slot: usize) -> bool {
+        let thread = transaction.thread.index();
+        if thread >= self.first.len() {
+            self.first.resize(thread + 1, Vec::new());
+            self.earliest.resize(thread + 1, NEVER);
+        }
+        let row = &mut self.first[thread];
+        if slot >= row.len() {
+            row.resize(slot + 1, NEVER);
+        }
+        let new = transaction.start < row[slot];
+        if new {
+            row[slot] = transaction.start;
+            self.earliest[thread] = self.earliest[thread].min(transaction.start);
+        }
+        new
     }
 
     /// Reads the cycle off backwards: from the source of the closing edge to the region.
@@ -136,17 +159,6 @@ impl Descendants {
         }
         edges.reverse();
         Cycle { at: closing.to.index, steps: steps(&edges) }
-    }
-
-    fn first_mut(&mut self, thread: ThreadId, slot: usize) -> &mut EventIndex {
-        if thread.index() >= self.first.len() {
-            self.first.resize(thread.index() + 1, Vec::new());
-        }
-        let row = &mut self.first[thread.index()];
-        if slot >= row.len() {
-            row.resize(slot + 1, NEVER);
-        }
-        &mut row[slot]
     }
 }
 

@@ -39,9 +39,9 @@
 //!
 //! # Cost
 //!
-//! For an event with no conflict that leaves an open region, constant. An edge costs a comparison
-//! for each *published* region, that is, open and with a descendant of its own. Both are linear in
-//! the trace. Memory: a clock of `threads` entries for each published region (at most one a
+//! For an edge that neither leaves an open region nor comes from a transaction that one reaches, which
+//! is nearly every edge, constant. Any other costs a comparison for each *published* region, that is,
+//! open and with a descendant of its own. Both are linear in the trace. Memory: a clock of `threads` entries for each published region (at most one a
 //! thread), and for each location its last writer and the last reader of each thread since; so at
 //! most 24 bytes × threads × locations, plus 88 bytes a location.
 //!
