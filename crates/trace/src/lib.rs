@@ -10,7 +10,7 @@
 //! | [`ilt`] | our file format |
 //! | [`std_format`], [`rapidbin`], [`jsonl`] | the formats of others, and ours as text |
 //! | [`wellformed`] | what the events of a trace must satisfy together |
-//! | [`file`] | traces as files: by extension, checked, whole or not there |
+//! | [`mod@file`] | traces as files: by extension, checked, whole or not there |
 
 pub mod error;
 pub mod event;

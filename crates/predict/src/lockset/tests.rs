@@ -253,6 +253,17 @@ fn long_regions_are_compacted() {
     assert_eq!(found.triples[0].remote.kind, AccessKind::Write);
 }
 
+/// More contexts than a slot has room for, and more than fit its two bytes.
+#[test]
+fn many_contexts_are_told_apart() {
+    for locks in [19, 20, 21, 40, 5000] {
+        let round: String = (0..locks).map(|lock| format!("0 b; 0 +{lock}; 0 r0; 0 w0; 0 -{lock}; 0 e; ")).collect();
+        let found = representatives(&trace(&format!("{round}{round}1 w0")), &options());
+        assert_eq!((found.candidates, found.possible), (locks, locks));
+        assert_eq!(indices(&found.triples[locks as usize - 1]).0 as u64, 6 * locks - 4, "the first round counts");
+    }
+}
+
 #[test]
 fn non_nested_release_is_noted_once_a_thread() {
     let events = trace("0 +1; 0 +2; 0 -1; 0 +1; 0 -2; 0 -1; 1 +1; 1 -1");
