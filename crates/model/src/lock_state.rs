@@ -59,6 +59,8 @@ pub struct LockStates {
     /// For each state, a bit for each lock it holds (by number modulo 64): a quick test for
     /// "nothing in common".
     signatures: Vec<u64>,
+    /// For each state, whether a lock was taken since one of those it holds.
+    has_history: Vec<bool>,
     /// The ids of all states, found by the hash of the state; each state is stored once.
     ids: HashTable<StateId>,
     lock_sets: Vec<LockSetId>,
@@ -73,6 +75,7 @@ impl LockStates {
         let mut states = LockStates {
             states: Vec::new(),
             signatures: Vec::new(),
+            has_history: Vec::new(),
             ids: HashTable::new(),
             lock_sets: Vec::new(),
             lock_set_ids: FxHashMap::default(),
@@ -110,8 +113,9 @@ impl LockStates {
 
     /// Whether two threads may be in these states at the same time.
     pub fn compatible(&mut self, a: StateId, b: StateId) -> bool {
-        if a == StateId::INITIAL || b == StateId::INITIAL {
-            return true;
+        // Without a history on one side nothing can cross, and that is not worth a memo.
+        if !self.has_history[a.index()] || !self.has_history[b.index()] {
+            return !self.exclude_each_other(a, b);
         }
         let key = if a <= b { (a, b) } else { (b, a) };
         if let Some(&known) = self.compatible.get(&key) {
@@ -207,6 +211,7 @@ impl LockStates {
         let fresh = LockSetId(u32::try_from(sets).expect("no more lock sets than lock states"));
         self.lock_sets.push(*self.lock_set_ids.entry(lock_set).or_insert(fresh));
         self.signatures.push(state.iter().fold(0, |bits, held| bits | 1 << (held.lock.raw() % 64)));
+        self.has_history.push(state.iter().any(|held| !held.history.is_empty()));
         states.push(state);
         ids.insert_unique(hash, id, |id| FxBuildHasher.hash_one(&states[id.index()]));
         id

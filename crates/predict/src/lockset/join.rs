@@ -159,12 +159,16 @@ struct Sides {
     states: Vec<(StateId, Range<usize>)>,
     /// For each lock set, its stretch of `states`.
     lock_sets: Vec<(LockSetId, Range<usize>)>,
+    /// For each lock set, the thread that alone was in its states, if it was one alone.
+    sole_threads: Vec<Option<ThreadId>>,
 }
 
 impl Sides {
     /// Groups sorted facts.
     fn new(all: Vec<Side>) -> Self {
-        let (mut threads, mut states, mut lock_sets) = (Vec::new(), Vec::new(), Vec::new());
+        let mut threads: Vec<(ThreadId, Range<usize>)> = Vec::new();
+        let mut states: Vec<(StateId, Range<usize>)> = Vec::new();
+        let mut lock_sets = Vec::new();
         for (at, side) in all.iter().enumerate() {
             let before = at.checked_sub(1).map(|before| all[before]);
             let new_set = before.is_none_or(|before| before.lock_set != side.lock_set);
@@ -174,7 +178,13 @@ impl Sides {
             extend(&mut states, new_state, side.state, threads.len());
             extend(&mut lock_sets, new_set, side.lock_set, states.len());
         }
-        Sides { all, threads, states, lock_sets }
+        let sole_thread = |(_, set_states): &(LockSetId, Range<usize>)| {
+            let mut users = states[set_states.clone()].iter().flat_map(|(_, users)| &threads[users.clone()]);
+            let (first, _) = users.next()?;
+            users.all(|(thread, _)| thread == first).then_some(*first)
+        };
+        let sole_threads = lock_sets.iter().map(sole_thread).collect();
+        Sides { all, threads, states, lock_sets, sole_threads }
     }
 
     fn state_ids(&self) -> Vec<StateId> {
@@ -218,8 +228,11 @@ impl Join {
         {
             return;
         }
-        for (_, local_states) in &locals.lock_sets {
-            for (_, remote_states) in &remotes.lock_sets {
+        for ((_, local_states), local_sole) in locals.lock_sets.iter().zip(&locals.sole_threads) {
+            for ((_, remote_states), remote_sole) in remotes.lock_sets.iter().zip(&remotes.sole_threads) {
+                if local_sole.is_some() && local_sole == remote_sole {
+                    continue;
+                }
                 let local_states = &locals.states[local_states.clone()];
                 let remote_states = &remotes.states[remote_states.clone()];
                 let (Some(local), Some(remote)) = (local_states.first(), remote_states.first()) else { continue };
