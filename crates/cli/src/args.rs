@@ -59,7 +59,7 @@ pub(crate) struct ReadArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct AnalyzeArgs {
-    /// The trace: .ilt, .std, .jsonl, .data (RapidBin), or - for standard input
+    /// The trace: .ilt, .std, .jsonl, .data (RapidBin), or - with --input-format
     pub(crate) trace: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
@@ -98,7 +98,7 @@ pub(crate) struct AnalyzeArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct StatsArgs {
-    /// The trace: .ilt, .std, .jsonl, .data (RapidBin), or - for standard input
+    /// The trace: .ilt, .std, .jsonl, .data (RapidBin), or - with --input-format
     pub(crate) trace: PathBuf,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
@@ -115,7 +115,7 @@ pub(crate) struct StatsArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct DumpArgs {
-    /// The trace: .ilt, .std, .jsonl, .data (RapidBin), or - for standard input
+    /// The trace: .ilt, .std, .jsonl, .data (RapidBin), or - with --input-format
     pub(crate) trace: PathBuf,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
@@ -129,7 +129,7 @@ pub(crate) struct DumpArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ConvertArgs {
-    /// The trace: .ilt, .std, .jsonl, .data (RapidBin), or - for standard input
+    /// The trace: .ilt, .std, .jsonl, .data (RapidBin), or - with --input-format
     #[arg(value_name = "IN")]
     pub(crate) trace: PathBuf,
     /// Where to write: .ilt, .std or .jsonl

@@ -38,6 +38,11 @@ fn findings(out: &mut String, document: &Document) {
     let listed = document.findings.len() as u64;
     out.push('\n');
     let summary = match (counts.possible, counts.candidates) {
+        _ if document.trace.regions == 0 => {
+            "Nothing in this trace is meant to be atomic: it has no region of the chosen sources. Mark what should be \
+             one step with begin and end."
+                .to_owned()
+        }
         (0, 0) => "No atomicity violation is possible: no two accesses of a region can be broken by an access of \
                    another thread. This speaks of the accesses in this trace, in whatever order."
             .to_owned(),
@@ -47,7 +52,8 @@ fn findings(out: &mut String, document: &Document) {
             if candidates == 1 { "the only candidate".to_owned() } else { format!("all {candidates} candidates") },
         ),
         (possible, candidates) => format!(
-            "{}, of {}. Possible means: locks, fork and join do not forbid it; values were not looked at.",
+            "{}, of {} (accesses and lock states that would make one). Possible means: locks, fork and join do not \
+             forbid it; values were not looked at.",
             count(possible, "possible atomicity violation", "possible atomicity violations"),
             count(candidates, "candidate", "candidates"),
         ),
@@ -56,7 +62,8 @@ fn findings(out: &mut String, document: &Document) {
     if listed < counts.possible {
         let _ = writeln!(out, "{} not listed here: raise --limit to see more.", counts.possible - listed);
     }
-    for thread in &document.trace.non_nested_threads {
+    let non_nested = document.trace.non_nested_threads.iter().filter(|_| counts.possible > 0);
+    for thread in non_nested {
         let note = format!(
             "thread {} does not release its locks in reverse order (first at event {}, lock {}): some of what is \
              called possible may not be",
@@ -99,7 +106,7 @@ fn one_triple(out: &mut String, number: usize, same: &[Finding]) {
     wrapped(out, "   ", "   ", &consequence(finding.pattern, &local, &remote));
     for (at, finding) in same.iter().enumerate() {
         let held = format!(
-            "{local} holds {} between (1) and (3), {remote} holds {} at (2).",
+            "at some moment between (1) and (3) {local} holds {}, and {remote} at (2) {}.",
             lock_names(&finding.locks.region),
             lock_names(&finding.locks.remote),
         );

@@ -106,7 +106,7 @@ fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow:
         message::say("lock states", &profile.lock_states().to_string());
         message::say("facts", &profile.facts().to_string());
     }
-    if profile.regions() == 0 {
+    if profile.regions() == 0 && args.format != OutputFormat::Text {
         notes.push("the trace has no region of the chosen sources, so nothing is meant to be atomic".to_owned());
     }
     let facts = TraceFacts {
