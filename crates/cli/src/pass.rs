@@ -17,29 +17,37 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    /// Reads a trace to its end, giving each event to an analysis.
+    /// Reads a trace, giving each event to an analysis: to its end or until the user interrupts or, if
+    /// so many events are given, until there have been so many, come what may.
     ///
     /// `found` says what has been found so far, for the progress bar.
     pub(crate) fn run<A>(
         input: &Input,
         label: &'static str,
         progress: bool,
+        until: Option<u64>,
         analysis: &mut A,
         mut observe: impl FnMut(&mut A, EventIndex, &Event, &Tables),
         found: impl Fn(&A) -> String,
     ) -> anyhow::Result<Pass> {
         let mut reader = input.open()?;
         let mut progress = Progress::new(label, reader.size(), progress);
-        loop {
-            let more = reader.visit(|index, event, tables| observe(analysis, index, event, tables));
+        let end = until.unwrap_or(u64::MAX);
+        while reader.events_read() < end {
+            let more = reader.visit(|index, event, tables| {
+                if index.0 < end {
+                    observe(analysis, index, event, tables);
+                }
+            });
             if !more.map_err(|error| input.error(&error, SALVAGE))? {
-                return Ok(Pass { reader, interrupted: input.cut_short() });
+                return Ok(Pass { reader, interrupted: input.cut_short() && until.is_none() });
             }
             progress.at(reader.bytes_read(), || found(analysis));
-            if interrupt::requested() {
+            if until.is_none() && interrupt::requested() {
                 return Ok(Pass { reader, interrupted: true });
             }
         }
+        Ok(Pass { reader, interrupted: false })
     }
 
     /// The names in the trace.

@@ -8,7 +8,7 @@ use crate::output::Target;
 use crate::pass::Pass;
 use anyhow::{Context as _, bail};
 use interloper_model::{RegionEdge, RegionSources, Regions};
-use interloper_predict::lockset::{self, Enumerator, Profiler};
+use interloper_predict::lockset::{self, Enumerator, Prediction, Profiler};
 use interloper_predict::serial::{Cycle, Serializability};
 use interloper_report::build::{self, TraceFacts};
 use interloper_report::result::Verdict;
@@ -67,6 +67,7 @@ fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow:
         input,
         "profiling",
         !args.no_progress,
+        None,
         &mut profiler,
         |profiler, index, event, _| profiler.observe(index, event),
         |_| String::new(),
@@ -74,34 +75,45 @@ fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow:
     let mut profile = profiler.finish();
     clock.lap("read and profile");
     let joined = Clock::new(args.stats);
-    let mut prediction = profile.join(&options);
+    let overview = profile.overview();
     joined.lap("join phase");
 
     let mut notes = pass.notes();
-    let mut interrupted = pass.interrupted;
-    if args.all && interrupted {
-        notes.push("interrupted before every triple could be listed: these are representatives".to_owned());
-    } else if args.all {
-        let second = Clock::new(args.stats);
-        let mut enumerator = Enumerator::new(&options, &prediction);
-        let pass = Pass::run(
+    // What was found before an interrupt is still told: the second pass then reads as far as the first.
+    let until = pass.interrupted.then(|| pass.events());
+    let second = Clock::new(args.stats);
+    let (prediction, interrupted_again) = if args.all {
+        let mut enumerator = Enumerator::new(&options, &overview);
+        let again = Pass::run(
             input,
             "enumerating",
             !args.no_progress,
+            until,
             &mut enumerator,
             |enumerator, index, event, _| enumerator.observe(index, event),
             |_| String::new(),
         )?;
-        interrupted = pass.interrupted;
-        if interrupted {
-            notes.push(format!(
-                "interrupted: only triples of the first {} events are listed and counted",
-                pass.events()
-            ));
-        }
-        prediction = enumerator.finish();
-        second.lap("enumeration");
+        (enumerator.finish(), again.interrupted.then(|| again.events()))
+    } else if overview.locations.is_empty() {
+        (Prediction { candidates: overview.candidates, ..Prediction::default() }, None)
+    } else {
+        let mut profiler = Profiler::of_locations(&options, overview.locations.clone());
+        let again = Pass::run(
+            input,
+            "looking closer",
+            !args.no_progress,
+            until,
+            &mut profiler,
+            |profiler, index, event, _| profiler.observe(index, event),
+            |_| String::new(),
+        )?;
+        (profiler.finish().join(&options, &overview), again.interrupted.then(|| again.events()))
+    };
+    second.lap("second pass");
+    if let Some(events) = interrupted_again {
+        notes.push(format!("interrupted: only findings among the first {events} events are listed and counted"));
     }
+    let interrupted = pass.interrupted || interrupted_again.is_some();
     if args.stats {
         message::say("lock states", &profile.lock_states().to_string());
         message::say("facts", &profile.facts().to_string());
@@ -128,6 +140,7 @@ fn serial(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow::
         input,
         "checking order",
         !args.no_progress,
+        None,
         &mut order,
         |order, index, event, _| order.observe(index, event),
         |order| order.cycle().map_or(String::new(), |cycle| format!("not serializable at event {}", cycle.at)),
@@ -174,6 +187,7 @@ impl Picked {
             input,
             "explaining",
             progress,
+            None,
             &mut picked,
             |picked, index, event, _| picked.observe(&mut regions, index, event),
             |_| String::new(),

@@ -16,6 +16,7 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Exit> {
         &input,
         "counting",
         !args.no_progress,
+        None,
         &mut census,
         |census, _, event, _| census.observe(event),
         |_| String::new(),

@@ -8,7 +8,7 @@
 use super::context::{ContextId, Step, Tracker};
 use super::profile::PackedAccess;
 use super::top::Top;
-use super::{Options, Prediction, Weakening};
+use super::{Options, Overview, Prediction, Weakening};
 use crate::triple::{RegionSpan, Triple};
 use interloper_model::{AccessKind, Pattern, Strand, StrandOrder, access_of};
 use interloper_trace::{Event, EventIndex, LocationId, RegionSource, ThreadId};
@@ -55,12 +55,12 @@ struct Counts {
 }
 
 impl Enumerator {
-    /// A second pass for the triples behind the representatives of the first.
-    pub fn new(options: &Options, representatives: &Prediction) -> Self {
+    /// A second pass, over the locations where the first found something possible.
+    pub fn new(options: &Options, overview: &Overview) -> Self {
         Enumerator {
             options: *options,
             tracker: Tracker::new(options),
-            wanted: representatives.locations.clone(),
+            wanted: overview.locations.clone(),
             contexts: Vec::new(),
             open: Vec::new(),
             regions: Vec::new(),

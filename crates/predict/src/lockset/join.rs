@@ -10,8 +10,9 @@
 //! are compatible, that is, where there is something to report. A lock that is held in all states of
 //! a location settles it without comparing any.
 
-use super::context::{Context, Contexts};
-use super::profile::{Fact, Facts, PackedAccess, Pair, Profile};
+use super::context::{Context, ContextId, Contexts};
+use super::profile::{Fact, Facts, PAIR, PackedAccess, Pair, Profile, READ, WRITE, WRITE_PAIR};
+use super::slots::SlotId;
 use super::top::Top;
 use super::{Options, Weakening};
 use crate::triple::{RegionSpan, Triple};
@@ -44,31 +45,74 @@ impl Prediction {
     }
 }
 
+/// What Phase II can tell without the accesses.
+#[derive(Clone, Debug, Default)]
+pub struct Overview {
+    /// How many representatives there are before locks and fork/join are considered.
+    pub candidates: u64,
+    /// Where locks and fork/join allow one of them.
+    pub locations: FxHashSet<LocationId>,
+}
+
 impl Profile {
-    /// Joins the facts: one representative for each pair of states.
-    pub fn join(&mut self, options: &Options) -> Prediction {
+    /// Where anything is possible.
+    pub fn overview(&mut self) -> Overview {
+        let mut join = self.new_join(0);
+        let Profile { known, facts, contexts, .. } = self;
+        let mut overview = Overview::default();
+        let all = known.iter().map(|known| (known.slot, known.context, known.facts));
+        for (location, sides) in (0..).map(LocationId::new).zip(by_location(all, &facts.slots, contexts)) {
+            for (local_fact, remote_fact) in [(WRITE_PAIR, READ), (PAIR, WRITE)] {
+                let with = |fact: u8| sides.iter().filter(|side| side.facts & fact != 0).copied().collect::<Vec<_>>();
+                let (locals, remotes) = (Sides::new(with(local_fact)), Sides::new(with(remote_fact)));
+                overview.candidates += candidates(&locals, &remotes);
+                join.pair_up(&locals, &remotes, &mut contexts.states, &mut |join, locals, remotes| {
+                    let mut pairs = locals.iter().flat_map(|local| remotes.iter().map(move |remote| (local, remote)));
+                    let possible = pairs.any(|(local, remote)| join.concurrent(local, remote));
+                    if possible {
+                        overview.locations.insert(location);
+                    }
+                    !possible
+                });
+            }
+        }
+        overview
+    }
+
+    fn new_join(&self, limit: usize) -> Join {
         let acted = &self.acted;
-        let mut join = Join {
+        Join {
             order: self.forks.order(|thread| acted.contains(&thread)),
-            candidates: 0,
-            top: Top::new(options.limit),
+            top: Top::new(limit),
             locations: FxHashSet::default(),
             weakening: self.weakening,
-        };
+        }
+    }
+
+    /// Joins the facts: one representative for each pair of states.
+    ///
+    /// The profile must be of a second pass, over the locations that `overview` names.
+    pub fn join(&mut self, options: &Options, overview: &Overview) -> Prediction {
+        let mut join = self.new_join(options.limit);
         let Profile { facts, contexts, .. } = self;
         let Facts { slots, reads, writes, pairs, write_pairs, regions } = facts;
         let classes = [(Class::Wrw, &*write_pairs, &*reads), (Class::OtherFour, &*pairs, &*writes)];
         for (class, locals, remotes) in classes {
-            let local_sides = by_location(locals, slots, contexts);
-            let remote_sides = by_location(remotes, slots, contexts);
+            let local_sides = by_location(locals.iter().map(|fact| (fact.slot, fact.context, 0)), slots, contexts);
+            let remote_sides = by_location(remotes.iter().map(|fact| (fact.slot, fact.context, 0)), slots, contexts);
             for ((location, local), remote) in (0..).map(LocationId::new).zip(local_sides).zip(remote_sides) {
-                if !local.is_empty() && !remote.is_empty() {
-                    let facts = ClassFacts { class, location, locals, remotes, regions };
-                    join.location(&facts, &Sides::new(local), &Sides::new(remote), &mut contexts.states);
-                }
+                let facts = ClassFacts { class, location, locals, remotes, regions };
+                let (locals, remotes) = (Sides::new(local), Sides::new(remote));
+                join.pair_up(&locals, &remotes, &mut contexts.states, &mut |join, locals, remotes| {
+                    if let Some(triple) = join.least(&facts, locals, remotes) {
+                        join.locations.insert(triple.location);
+                        join.top.push(triple);
+                    }
+                    true
+                });
             }
         }
-        Prediction::new(join.candidates, join.top, join.locations, &contexts.states)
+        Prediction::new(overview.candidates, join.top, join.locations, &contexts.states)
     }
 }
 
@@ -124,24 +168,31 @@ struct Side {
     lock_set: LockSetId,
     state: StateId,
     strand: Strand,
+    /// Which facts, where several are looked at together.
+    facts: u8,
+    /// Which fact, where each is looked at by itself.
     fact: u32,
 }
 
 /// The facts of each location, sorted; none for a location that one thread has for itself.
-fn by_location<T>(facts: &[Fact<T>], slots: &[(ThreadId, LocationId)], contexts: &Contexts) -> Vec<Vec<Side>> {
+fn by_location(
+    facts: impl Iterator<Item = (SlotId, ContextId, u8)>,
+    slots: &[(ThreadId, LocationId)],
+    contexts: &Contexts,
+) -> Vec<Vec<Side>> {
     let locations = slots.iter().map(|&(_, location)| location.index() + 1).max().unwrap_or(0);
     let mut users: Vec<u32> = vec![0; locations];
     for (_, location) in slots {
         users[location.index()] += 1;
     }
     let mut by_location = vec![Vec::new(); locations];
-    for (at, fact) in (0..).zip(facts) {
-        let (thread, location) = slots[fact.slot.0 as usize];
+    for (at, (slot, context, facts)) in (0..).zip(facts) {
+        let (thread, location) = slots[slot.0 as usize];
         if users[location.index()] > 1 {
-            let Context { strand, state } = contexts.get(fact.context);
+            let Context { strand, state } = contexts.get(context);
             let lock_set = contexts.states.lock_set(state);
             let strand = Strand { thread, number: strand };
-            by_location[location.index()].push(Side { lock_set, state, strand, fact: at });
+            by_location[location.index()].push(Side { lock_set, state, strand, facts, fact: at });
         }
     }
     for sides in &mut by_location {
@@ -212,15 +263,20 @@ fn extend<K>(stretches: &mut Vec<(K, Range<usize>)>, new: bool, key: K, end: usi
 
 struct Join {
     order: StrandOrder,
-    candidates: u64,
     top: Top,
     locations: FxHashSet<LocationId>,
     weakening: Weakening,
 }
 
 impl Join {
-    fn location(&mut self, facts: &ClassFacts<'_>, locals: &Sides, remotes: &Sides, states: &mut LockStates) {
-        self.candidates += candidates(locals, remotes);
+    /// Visits the facts of two threads in two compatible states, until the visitor says `false`.
+    fn pair_up(
+        &mut self,
+        locals: &Sides,
+        remotes: &Sides,
+        states: &mut LockStates,
+        visitor: &mut impl FnMut(&mut Join, &[Side], &[Side]) -> bool,
+    ) {
         // The common lock must hold for pairs of different threads only; asking it of all is
         // merely stricter.
         if locals.states.len() * remotes.states.len() > 4
@@ -236,21 +292,24 @@ impl Join {
                 let local_states = &locals.states[local_states.clone()];
                 let remote_states = &remotes.states[remote_states.clone()];
                 let (Some(local), Some(remote)) = (local_states.first(), remote_states.first()) else { continue };
-                if !states.exclude_each_other(local.0, remote.0) {
-                    self.lock_sets(facts, (locals, local_states), (remotes, remote_states), states);
+                if !states.exclude_each_other(local.0, remote.0)
+                    && !self.pair_up_states((locals, local_states), (remotes, remote_states), states, visitor)
+                {
+                    return;
                 }
             }
         }
     }
 
-    /// The states of two lock sets that have no lock in common.
-    fn lock_sets(
+    /// The same for the states of two lock sets that have no lock in common. Returns what the visitor
+    /// said last.
+    fn pair_up_states(
         &mut self,
-        facts: &ClassFacts<'_>,
         (locals, local_states): (&Sides, &[(StateId, Range<usize>)]),
         (remotes, remote_states): (&Sides, &[(StateId, Range<usize>)]),
         states: &mut LockStates,
-    ) {
+        visitor: &mut impl FnMut(&mut Join, &[Side], &[Side]) -> bool,
+    ) -> bool {
         for (local_state, local_threads) in local_states {
             for (remote_state, remote_threads) in remote_states {
                 if !states.compatible(*local_state, *remote_state) {
@@ -258,17 +317,20 @@ impl Join {
                 }
                 for (local_thread, local) in &locals.threads[local_threads.clone()] {
                     for (remote_thread, remote) in &remotes.threads[remote_threads.clone()] {
-                        if local_thread != remote_thread {
-                            let (local, remote) = (&locals.all[local.clone()], &remotes.all[remote.clone()]);
-                            if let Some(triple) = self.least(facts, local, remote) {
-                                self.locations.insert(triple.location);
-                                self.top.push(triple);
-                            }
+                        let (local, remote) = (&locals.all[local.clone()], &remotes.all[remote.clone()]);
+                        if local_thread != remote_thread && !visitor(self, local, remote) {
+                            return false;
                         }
                     }
                 }
             }
         }
+        true
+    }
+
+    /// Whether fork/join order lets two threads be in their strands at the same time.
+    fn concurrent(&self, local: &Side, remote: &Side) -> bool {
+        self.weakening == Weakening::NoPruning || self.order.concurrent(local.strand, remote.strand)
     }
 
     /// The least triple of two threads in two compatible states that fork/join order allows.
@@ -276,10 +338,8 @@ impl Join {
         let mut least: Option<Triple> = None;
         for local in locals {
             for remote in remotes {
-                if self.weakening != Weakening::NoPruning && !self.order.concurrent(local.strand, remote.strand) {
-                    continue;
-                }
-                if let Some(triple) = facts.triple(local, remote)
+                if self.concurrent(local, remote)
+                    && let Some(triple) = facts.triple(local, remote)
                     && least.is_none_or(|least| triple.sort_key() < least.sort_key())
                 {
                     least = Some(triple);

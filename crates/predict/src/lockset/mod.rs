@@ -40,11 +40,12 @@
 //!
 //! # How
 //!
-//! Phase I ([`Profiler`]) is one pass and keeps for each thread, location and context (lock state
-//! and strand) the first read, the first write, and the first pair of accesses (of writes) of one
-//! region with that context in between: R, W, AA and WW of the paper. Phase II
-//! ([`Profile::join`]) joins them on the location. [`enumerate`] lists every triple instead of one
-//! representative for each pair of states, with a second pass over the trace.
+//! Phase I ([`Profiler`]) is one pass and finds out for each thread, location and context (lock state
+//! and strand) whether there is a read, a write, and a pair of accesses (of writes) of one region
+//! with that context in between: R, W, AA and WW of the paper. Phase II ([`Profile::overview`]) joins
+//! them on the location. That settles where a violation is possible, and mostly it is nowhere. For
+//! the locations where it is, a second pass remembers the first accesses of each kind, and
+//! [`Profile::join`] makes representatives of them; [`enumerate`] lists every triple instead.
 //!
 //! Cost: Phase I is amortised constant time for an event whose region does not see many different
 //! contexts between two accesses of one location, and in general linear in the contexts it sees
@@ -70,7 +71,7 @@ mod tests;
 mod top;
 
 pub use enumerate::Enumerator;
-pub use join::Prediction;
+pub use join::{Overview, Prediction};
 pub use profile::{Profile, Profiler};
 
 use interloper_model::RegionSources;

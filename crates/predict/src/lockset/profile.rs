@@ -8,6 +8,10 @@
 //! | pair | AA | the first two accesses of one region with that context in between: for *e1*, *e2* |
 //! | write pair | WW | the same with two writes |
 //!
+//! Most locations of most traces are locked as they should be, and then nobody asks for the accesses
+//! themselves. So the first pass only notes *which* facts there are, in a few bits each; where they
+//! make a violation possible, a second pass remembers the accesses.
+//!
 //! Inside a region the changes of context are listed as they come. A location remembers from which
 //! change on it has not yet looked; its next access in the region commits the contexts listed since
 //! and moves on, so nothing is looked at twice but contexts that recurred. When the list has grown
@@ -28,12 +32,18 @@ pub struct Profiler {
     weakening: Weakening,
     open: Vec<OpenRegion>,
     slots: Slots,
+    /// Where to remember accesses; everywhere else only which facts there are counts.
+    wanted: FxHashSet<LocationId>,
+    /// Whether anything else is of interest.
+    survey: bool,
     facts: Facts,
 }
 
 /// The outcome of Phase I: independent of the trace's length, and mergeable over threads.
 pub struct Profile {
     pub(super) contexts: Contexts,
+    /// Which facts there are.
+    pub(super) known: Vec<Known>,
     pub(super) facts: Facts,
     pub(super) forks: ForkJoinLog,
     pub(super) acted: FxHashSet<ThreadId>,
@@ -42,7 +52,15 @@ pub struct Profile {
     regions_seen: u64,
 }
 
-/// What has been found out: each fact once, in the order they were found.
+/// Which facts there are of one (thread, location, context).
+#[derive(Clone, Copy)]
+pub(super) struct Known {
+    pub(super) slot: SlotId,
+    pub(super) context: ContextId,
+    pub(super) facts: u8,
+}
+
+/// The facts that are remembered: each once, in the order they were found.
 #[derive(Default)]
 pub(super) struct Facts {
     /// What the slot numbers of facts stand for.
@@ -152,13 +170,24 @@ impl OpenRegion {
 }
 
 impl Profiler {
-    /// Before the first event.
+    /// A first pass, which finds out where there is something to find.
     pub fn new(options: &Options) -> Self {
+        Self::with(options, FxHashSet::default(), true)
+    }
+
+    /// A second pass, which finds it: the accesses at these locations.
+    pub fn of_locations(options: &Options, wanted: FxHashSet<LocationId>) -> Self {
+        Self::with(options, wanted, false)
+    }
+
+    fn with(options: &Options, wanted: FxHashSet<LocationId>, survey: bool) -> Self {
         Profiler {
             tracker: Tracker::new(options),
             weakening: options.weakening,
             open: Vec::new(),
             slots: Slots::default(),
+            wanted,
+            survey,
             facts: Facts::default(),
         }
     }
@@ -167,7 +196,11 @@ impl Profiler {
     #[inline(always)]
     pub fn observe(&mut self, index: EventIndex, event: &Event) {
         if let Some((location, kind)) = access_of(&event.op) {
-            self.access(index, event, location, kind);
+            if self.survey || self.wanted.contains(&location) {
+                self.access(index, event, location, kind);
+            } else {
+                self.tracker.context(event.thread);
+            }
         } else {
             self.other(index, event);
         }
@@ -176,8 +209,10 @@ impl Profiler {
     /// Ends Phase I.
     pub fn finish(self) -> Profile {
         let acted = self.tracker.threads_that_acted().collect();
+        let known = self.slots.known().map(|(slot, context, facts)| Known { slot, context, facts }).collect();
         Profile {
             contexts: self.tracker.contexts,
+            known,
             facts: Facts { slots: self.slots.into_keys(), ..self.facts },
             forks: self.tracker.forks,
             acted,
@@ -265,7 +300,7 @@ impl Profiler {
             }
         }
         let new = self.slots.learn(slot_id, context, facts);
-        if new != 0 {
+        if new != 0 && !self.survey {
             let Firsts { access: first, write: first_write } = *self.slots.firsts(slot_id);
             self.record(slot_id, thread, context, new, [first, first_write, access]);
         }
@@ -287,7 +322,7 @@ impl Profiler {
             if since < pending {
                 break;
             }
-            if self.slots.learn(slot, context, fact) != 0 {
+            if self.slots.learn(slot, context, fact) != 0 && !self.survey {
                 self.record(slot, thread, context, fact, [first, first, second]);
             }
         }
@@ -342,6 +377,10 @@ impl Profile {
             let (slot, context) = place(fact.slot, fact.context);
             Fact { slot, context, is: Pair { region: fact.is.region + region_base, ..fact.is } }
         };
+        self.known.extend(other.known.into_iter().map(|known| {
+            let (slot, context) = place(known.slot, known.context);
+            Known { slot, context, ..known }
+        }));
         self.facts.slots.extend(slots);
         self.facts.reads.extend(reads.into_iter().map(access));
         self.facts.writes.extend(writes.into_iter().map(access));
@@ -376,9 +415,8 @@ impl Profile {
     }
 
     /// How many facts were found.
-    pub fn facts(&self) -> usize {
-        let Facts { reads, writes, pairs, write_pairs, .. } = &self.facts;
-        reads.len() + writes.len() + pairs.len() + write_pairs.len()
+    pub fn facts(&self) -> u64 {
+        self.known.iter().map(|known| u64::from(known.facts.count_ones())).sum()
     }
 }
 

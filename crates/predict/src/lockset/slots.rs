@@ -136,6 +136,18 @@ impl Slots {
         }
     }
 
+    /// All facts, by slot and context.
+    pub(super) fn known(&self) -> impl Iterator<Item = (SlotId, ContextId, u8)> + '_ {
+        let inline = (0..).zip(&self.slots).flat_map(|(slot, state)| {
+            let known = state.known.iter().filter(|&&fact| fact != FREE);
+            known.map(move |fact| {
+                let facts = fact & ((1 << FACT_BITS) - 1);
+                (SlotId(slot), ContextId(u32::from(fact >> FACT_BITS)), facts as u8)
+            })
+        });
+        inline.chain(self.overflow.iter().map(|(&(slot, context), &facts)| (slot, context, facts)))
+    }
+
     /// What the slots stand for.
     pub(super) fn into_keys(self) -> Vec<(ThreadId, LocationId)> {
         self.keys

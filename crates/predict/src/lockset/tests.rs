@@ -26,12 +26,19 @@ fn profile<'e>(events: impl Iterator<Item = (usize, &'e Event)>, options: &Optio
 }
 
 fn representatives(events: &[Event], options: &Options) -> Prediction {
-    profile(events.iter().enumerate(), options).join(options)
+    let overview = profile(events.iter().enumerate(), options).overview();
+    let mut second = Profiler::of_locations(options, overview.locations.clone());
+    for (at, event) in events.iter().enumerate() {
+        second.observe(EventIndex(at as u64), event);
+    }
+    let found = second.finish().join(options, &overview);
+    assert_eq!(found.locations, overview.locations, "the overview says where there is something");
+    found
 }
 
 fn all(events: &[Event], options: &Options) -> Prediction {
-    let representatives = representatives(events, options);
-    let mut enumerator = Enumerator::new(options, &representatives);
+    let overview = profile(events.iter().enumerate(), options).overview();
+    let mut enumerator = Enumerator::new(options, &overview);
     for (at, event) in events.iter().enumerate() {
         enumerator.observe(EventIndex(at as u64), event);
     }
@@ -107,19 +114,31 @@ proptest! {
         prop_assert_eq!(found.possible as usize, expected.len());
     }
 
-    /// Profiles of single threads add up to the profile of all.
+    /// Profiles of single threads add up to the profile of all, in either pass.
     #[test]
     fn profiles_merge(events in traces(EVERYTHING)) {
-        let thread = |number: u32| {
-            let events = events.iter().enumerate().filter(move |(_, event)| event.thread.raw() == number);
-            profile(events, &options())
-        };
-        let mut merged = thread(2);
-        merged.merge(thread(0));
-        merged.merge(thread(1));
         let whole = representatives(&events, &options());
-        let merged = merged.join(&options());
-        prop_assert_eq!((merged.candidates, merged.possible), (whole.candidates, whole.possible));
+        let wanted = &whole.locations;
+        let thread = |number: u32, second: bool| {
+            let mut profiler = match second {
+                true => Profiler::of_locations(&options(), wanted.clone()),
+                false => Profiler::new(&options()),
+            };
+            for (at, event) in events.iter().enumerate().filter(|(_, event)| event.thread.raw() == number) {
+                profiler.observe(EventIndex(at as u64), event);
+            }
+            profiler.finish()
+        };
+        let merged = |second| {
+            let mut merged = thread(2, second);
+            merged.merge(thread(0, second));
+            merged.merge(thread(1, second));
+            merged
+        };
+        let overview = merged(false).overview();
+        prop_assert_eq!((overview.candidates, &overview.locations), (whole.candidates, wanted));
+        let merged = merged(true).join(&options(), &overview);
+        prop_assert_eq!(merged.possible, whole.possible);
         prop_assert_eq!(described(&merged), described(&whole));
     }
 }
