@@ -172,15 +172,23 @@ impl TraceReader {
     pub fn visit(&mut self, mut observe: impl FnMut(EventIndex, &Event, &Tables)) -> Result<bool, TraceError> {
         /// Few enough that progress is shown and interrupts are seen in time.
         const MOST: usize = 16 * BATCH;
+        self.visit_some(MOST, &mut observe)
+    }
+
+    fn visit_some(
+        &mut self,
+        most: usize,
+        observe: &mut impl FnMut(EventIndex, &Event, &Tables),
+    ) -> Result<bool, TraceError> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
         let TraceReader { source, wellformed, events, batch, .. } = self;
         let before = *events;
-        let mut checked = Checked { wellformed, next: *events, breach: None, observe: &mut observe };
+        let mut checked = Checked { wellformed, next: *events, breach: None, observe };
         let result = match source {
-            Source::Ilt(reader) => reader.visit(MOST, &mut checked).map(drop),
-            Source::Std(reader) => reader.visit(MOST, &mut checked).map(drop),
+            Source::Ilt(reader) => reader.visit(most, &mut checked).map(drop),
+            Source::Std(reader) => reader.visit(most, &mut checked).map(drop),
             Source::Other(source) => source.next_batch(batch).map(|()| {
                 let _ = batch.iter().all(|event| checked.visit(event, source.tables()));
             }),
@@ -215,29 +223,10 @@ impl TraceReader {
 impl EventSource for TraceReader {
     fn next_batch(&mut self, batch: &mut Vec<Event>) -> Result<(), TraceError> {
         batch.clear();
-        if let Some(failure) = self.failure.take() {
-            return Err(failure);
+        match self.visit_some(BATCH, &mut |_, event, _| batch.push(*event)) {
+            Err(error) if !batch.is_empty() => self.failure = Some(error),
+            result => drop(result?),
         }
-        match &mut self.source {
-            Source::Ilt(reader) => reader.next_batch(batch)?,
-            Source::Std(reader) => reader.next_batch(batch)?,
-            Source::Other(source) => source.next_batch(batch)?,
-        }
-        let source = self.source.get();
-        for (at, event) in batch.iter().enumerate() {
-            if let Err(breach) = self.wellformed.check(event, source.tables()) {
-                let place = source.place(self.events + at as u64);
-                let error = Malformed::new(place, breach.found, breach.expected).into();
-                if at == 0 {
-                    batch.clear();
-                    return Err(error);
-                }
-                batch.truncate(at);
-                self.failure = Some(error);
-                break;
-            }
-        }
-        self.events += batch.len() as u64;
         Ok(())
     }
 

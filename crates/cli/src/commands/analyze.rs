@@ -8,7 +8,7 @@ use crate::output::Target;
 use crate::pass::Pass;
 use anyhow::{Context as _, bail};
 use interloper_model::{RegionEdge, RegionSources, Regions};
-use interloper_predict::lockset::{self, Enumerator, Prediction, Profiler};
+use interloper_predict::lockset::{self, Enumerator, Prediction, Profile, Profiler};
 use interloper_predict::serial::{Cycle, Serializability};
 use interloper_report::build::{self, TraceFacts};
 use interloper_report::result::Verdict;
@@ -62,17 +62,7 @@ fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow:
     let options = lockset::Options::new(sources).with_limit(limit);
     let clock = Clock::new(args.stats);
 
-    let mut profiler = Profiler::new(&options);
-    let pass = Pass::run(
-        input,
-        "profiling",
-        !args.no_progress,
-        None,
-        &mut profiler,
-        |profiler, index, event, _| profiler.observe(index, event),
-        |_| String::new(),
-    )?;
-    let mut profile = profiler.finish();
+    let (mut profile, pass) = run_profiler(args, input, "profiling", None, Profiler::new(&options))?;
     clock.lap("read and profile");
     let joined = Clock::new(args.stats);
     let overview = profile.overview();
@@ -97,17 +87,9 @@ fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow:
     } else if overview.locations.is_empty() {
         (Prediction { candidates: overview.candidates, ..Prediction::default() }, None)
     } else {
-        let mut profiler = Profiler::of_locations(&options, overview.locations.clone());
-        let again = Pass::run(
-            input,
-            "looking closer",
-            !args.no_progress,
-            until,
-            &mut profiler,
-            |profiler, index, event, _| profiler.observe(index, event),
-            |_| String::new(),
-        )?;
-        (profiler.finish().join(&options, &overview), again.interrupted.then(|| again.events()))
+        let profiler = Profiler::of_locations(&options, overview.locations.clone());
+        let (mut closer, again) = run_profiler(args, input, "looking closer", until, profiler)?;
+        (closer.join(&options, &overview), again.interrupted.then(|| again.events()))
     };
     second.lap("second pass");
     if let Some(events) = interrupted_again {
@@ -131,6 +113,26 @@ fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow:
     let document = build::lockset(&facts, &prediction, notes);
     let fail_on = args.fail_on.map_or(Verdict::Possible, Verdict::from);
     Ok(Analysed { document, interrupted, found: prediction.possible > 0 && fail_on <= Verdict::Possible })
+}
+
+/// One pass of the lockset analysis.
+fn run_profiler(
+    args: &AnalyzeArgs,
+    input: &Input,
+    label: &'static str,
+    until: Option<u64>,
+    mut profiler: Profiler,
+) -> anyhow::Result<(Profile, Pass)> {
+    let pass = Pass::run(
+        input,
+        label,
+        !args.no_progress,
+        until,
+        &mut profiler,
+        |profiler, index, event, _| profiler.observe(index, event),
+        |_| String::new(),
+    )?;
+    Ok((profiler.finish(), pass))
 }
 
 fn serial(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow::Result<Analysed> {

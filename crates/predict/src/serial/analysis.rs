@@ -43,6 +43,9 @@ struct Location {
     reads: Sources,
 }
 
+// The module header says what a location costs.
+const _: () = assert!(size_of::<Location>() == 80);
+
 #[derive(Clone, Debug)]
 struct Lock {
     /// The latest release by who held it alone.
