@@ -1,0 +1,1 @@
+//! What addresses of a program mean: functions, lines, variables, fields.

@@ -1,0 +1,1 @@
+//! Compiling programs for recording, and telling whether a binary can be recorded.

@@ -1,0 +1,1 @@
+//! Schedules: which thread runs, for how long, and their text form.
