@@ -23,6 +23,6 @@ mod settings;
 pub use plan::{HOT_ENTRY_LEN, HotRange, PLAN_ENTRY_LEN, PlanEntry, SegmentEnd, Space};
 pub use record::{AccessFlags, Kind, LockArg, Notice, Record, RecordHeader, Records, Stop, WaitArg};
 pub use settings::{
-    CONSUMED_AT, LIVE_AT, LIVE_LEN, MAX_RECORD_LEN, Mode, PRODUCED_AT, Policy, RING_AT, SETTINGS_LEN, Settings,
-    VARIABLE, VARIABLE_WIDTH,
+    CLAIM_AT, CONSUMED_AT, LIVE_AT, LIVE_LEN, MAX_RECORD_LEN, Mode, PRODUCED_AT, Policy, RING_AT, SETTINGS_LEN,
+    Settings, VARIABLE, VARIABLE_WIDTH,
 };

@@ -98,9 +98,7 @@ impl HotRange {
     /// As it is in the shared file.
     pub fn to_bytes(self) -> [u8; HOT_ENTRY_LEN] {
         let mut bytes = [0; HOT_ENTRY_LEN];
-        for (slot, word) in
-            bytes.chunks_exact_mut(8).zip([u64::from(self.space), self.number, self.offset, self.len])
-        {
+        for (slot, word) in bytes.chunks_exact_mut(8).zip([u64::from(self.space), self.number, self.offset, self.len]) {
             slot.copy_from_slice(&word.to_le_bytes());
         }
         bytes

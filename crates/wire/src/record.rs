@@ -45,8 +45,7 @@ kinds! {
 
     /// A load of `arg` bytes at `address`, with the value (zero-extended); `aux` holds [`AccessFlags`].
     Read = 2, 1;
-    /// A store likewise. The value is filled in later: it is `words[0]` unless this is the last
-    /// record of a program that was killed.
+    /// A store likewise.
     Write = 3, 1;
     /// An atomic load: `aux` is the order (as `MemoryOrder` of the event model), and [`AccessFlags`]
     /// shifted left by eight.
@@ -266,10 +265,7 @@ impl RecordHeader {
     /// As they are in the ring.
     #[inline]
     pub const fn to_words(self) -> [u64; 2] {
-        [
-            self.kind as u64 | (self.arg as u64) << 8 | self.address << 16,
-            (self.pc & LOW_48) | (self.aux as u64) << 48,
-        ]
+        [self.kind as u64 | (self.arg as u64) << 8 | self.address << 16, (self.pc & LOW_48) | (self.aux as u64) << 48]
     }
 
     /// The header that is written like this; `None` if its kind is unknown.

@@ -17,6 +17,8 @@ pub const LIVE_LEN: usize = 4096;
 pub const PRODUCED_AT: usize = LIVE_AT;
 /// Offset of a `u64`: how many the recorder has consumed. On a cache line of its own.
 pub const CONSUMED_AT: usize = LIVE_AT + 128;
+/// Offset of a `u32`: set to 1 by the first process that records. Others that inherit the file do not.
+pub const CLAIM_AT: usize = LIVE_AT + 256;
 /// Where the ring begins. A record at position `p` of all produced is at `p % ring_len` there, and
 /// does not wrap around the end.
 pub const RING_AT: usize = LIVE_AT + LIVE_LEN;

@@ -1,0 +1,492 @@
+//! One thread runs at a time: the one that has the token.
+//!
+//! A thread runs on without asking anybody until its budget of steps is used up, it has to wait for
+//! another thread, it makes a system call that may block, or it ends. Then its *turn* is over: it
+//! logs who comes next ([`policy`]), and wakes that thread. So the order of everything the program
+//! does is known and can be repeated; a turn is all that has to be written down.
+//!
+//! Two locks of different kinds are at work. The *token* guards what the program sees and the log.
+//! [`LOCK`] guards who has the token and what threads wait for; it is held for moments, also by
+//! threads that come back from system calls and do not have the token.
+//!
+//! What is not controlled: threads that were not made by `pthread_create`, other processes, and
+//! which of two threads that are both in system calls is served first.
+
+mod plan;
+mod policy;
+pub(crate) use policy::Random;
+pub(crate) mod watch;
+
+use crate::clock;
+use crate::current::set_current;
+use crate::log::{self, header};
+use crate::memory;
+use crate::sys::{self, Lock, syscall};
+use crate::thread::{Guarded, State, Thread, Waiting, What, Woken};
+use interloper_wire::{Kind, Notice, Policy, RecordHeader, SegmentEnd, Settings};
+use plan::Plan;
+use policy::Chooser;
+use std::arch::asm;
+use std::sync::atomic::Ordering::*;
+
+/// Everything about who runs.
+pub(crate) struct Scheduler {
+    /// All threads there ever were, by number. They are never freed.
+    pub(crate) threads: Vec<*mut Thread>,
+    holder: Option<u32>,
+    /// How the last turn ended, if nobody has had the token since.
+    unlogged: (SegmentEnd, u64),
+    /// Since when nobody has had it, in real time.
+    idle_since: u64,
+    chooser: Chooser,
+    plan: Plan,
+    /// Turns so far: tells the watchdog whether anything happens.
+    turns: u64,
+}
+
+static LOCK: Lock = Lock::new();
+static SCHEDULER: Guarded<Option<Scheduler>> = Guarded::new(None);
+
+/// The scheduler.
+///
+/// # Safety
+/// The caller holds [`LOCK`], or the token for what only that guards; and the runtime has begun.
+unsafe fn scheduler() -> &'static mut Scheduler {
+    // SAFETY: as the caller says.
+    match unsafe { SCHEDULER.get() } {
+        Some(scheduler) => scheduler,
+        None => std::process::abort(),
+    }
+}
+
+/// Begins, with the first thread running.
+pub(crate) unsafe fn begin(settings: &Settings, main: *mut Thread) {
+    // SAFETY: there is one thread yet; the plan is in the shared file, which stays mapped.
+    unsafe {
+        let plan = Plan::new(settings);
+        *SCHEDULER.get() = Some(Scheduler {
+            threads: Vec::with_capacity(64),
+            holder: Some(0),
+            unlogged: (SegmentEnd::Preempted, 0),
+            idle_since: 0,
+            chooser: Chooser::new(settings),
+            plan,
+            turns: 0,
+        });
+        let scheduler = scheduler();
+        scheduler.threads.push(main);
+        scheduler.chooser.meet(&mut *main);
+        let next = scheduler.choose(0, SegmentEnd::Preempted);
+        log::append(header(Kind::Switch, next.map_or(0, |next| next as usize), 0), [0]);
+        if next != Some(0) {
+            scheduler.diverge(&*main, 0, "the schedule does not begin with the first thread");
+            scheduler.start_turn(0, settings.quantum);
+        }
+    }
+}
+
+/// Adds a thread, which can run at once, and returns its number. The caller has the token.
+pub(crate) unsafe fn add(thread: *mut Thread) -> u32 {
+    LOCK.lock();
+    // SAFETY: the lock is held.
+    let number = unsafe {
+        let scheduler = scheduler();
+        let number = scheduler.threads.len() as u32;
+        (*thread).number = number;
+        scheduler.chooser.meet(&mut *thread);
+        scheduler.threads.push(thread);
+        number
+    };
+    LOCK.unlock();
+    number
+}
+
+/// The thread with this number, if there is one. The caller has the token.
+pub(crate) unsafe fn thread(number: usize) -> Option<*mut Thread> {
+    // SAFETY: threads are only added by who has the token.
+    unsafe { scheduler().threads.get(number).copied() }
+}
+
+/// Does something with every thread. The caller has the token.
+pub(crate) unsafe fn for_each(mut action: impl FnMut(&mut Thread)) {
+    // SAFETY: threads are never freed; who has the token may change what is not the scheduler's.
+    unsafe { scheduler().threads.iter().for_each(|thread| action(&mut **thread)) };
+}
+
+/// Finds the latest thread for which this holds. The caller has the token.
+pub(crate) unsafe fn find(mut is_it: impl FnMut(&Thread) -> bool) -> Option<*mut Thread> {
+    // SAFETY: threads are never freed.
+    unsafe { scheduler().threads.iter().rev().copied().find(|thread| is_it(&**thread)) }
+}
+
+/// Whether the schedule of an earlier run is being followed.
+pub(crate) unsafe fn is_following() -> bool {
+    // SAFETY: the plan is advanced by who has the token.
+    unsafe { scheduler().plan.is_active() }
+}
+
+/// Counts a step, which may be the last of the turn.
+#[inline(always)]
+pub(crate) unsafe fn step(thread: *mut Thread) {
+    // SAFETY: the budget is the thread's own. One instruction, so that a signal handler finds it
+    // either way whole.
+    unsafe {
+        asm!(
+            "dec qword ptr [{budget}]",
+            "js {slow}",
+            budget = in(reg) &raw mut (*thread).budget,
+            slow = label {
+                // SAFETY: the same thread.
+                unsafe { out_of_steps(thread) }
+            },
+            options(nostack),
+        );
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn out_of_steps(thread: *mut Thread) {
+    // SAFETY: this is the thread itself, in a callback.
+    unsafe {
+        let thread = &mut *thread;
+        thread.budget = 0;
+        thread.inside += 1;
+        crate::signals::attend(thread);
+        while thread.budget <= 0 {
+            LOCK.lock();
+            let scheduler = scheduler();
+            if let Some(end @ (SegmentEnd::Blocked | SegmentEnd::Outside | SegmentEnd::Finished)) = scheduler.plan.end()
+            {
+                let how = match end {
+                    SegmentEnd::Blocked => "the thread was to wait here, and does not",
+                    SegmentEnd::Outside => "the thread was to make a system call here, and does not",
+                    _ => "the thread was to end here, and does not",
+                };
+                scheduler.diverge(thread, thread.steps(), how);
+            }
+            hand_over(thread, SegmentEnd::Preempted, true);
+        }
+        thread.inside -= 1;
+        thread.budget -= 1;
+    }
+}
+
+/// Lets others go first.
+pub(crate) unsafe fn give_way(thread: &mut Thread) {
+    LOCK.lock();
+    // SAFETY: the lock is held, and the caller has the token.
+    unsafe { hand_over(thread, SegmentEnd::Yielded, true) };
+}
+
+/// Gives way if the thread has been at `pc`, without success, for too long.
+#[inline]
+pub(crate) unsafe fn spins_at(thread: &mut Thread, pc: usize) {
+    const TOO_OFTEN: u32 = 64;
+    if thread.spin.0 != pc {
+        thread.spin = (pc, 0);
+        return;
+    }
+    thread.spin.1 += 1;
+    if thread.spin.1 > TOO_OFTEN {
+        thread.spin.1 = 0;
+        // SAFETY: the caller has the token.
+        unsafe {
+            if !is_following() {
+                thread.inside += 1;
+                give_way(thread);
+                thread.inside -= 1;
+            }
+        }
+    }
+}
+
+/// Waits until another thread wakes this one, or virtual time reaches the deadline.
+pub(crate) unsafe fn block(thread: &mut Thread, waiting: Waiting, deadline: Option<u64>) -> Woken {
+    LOCK.lock();
+    thread.state = State::Blocked(waiting);
+    thread.deadline = deadline;
+    // SAFETY: the lock is held, and the caller has the token.
+    unsafe { hand_over(thread, SegmentEnd::Blocked, true) };
+    thread.deadline = None;
+    thread.woken
+}
+
+/// Lets a waiting thread go on. The caller has the token.
+pub(crate) unsafe fn wake(number: u32, woken: Woken) {
+    LOCK.lock();
+    // SAFETY: the lock is held.
+    unsafe {
+        let thread = &mut *scheduler().threads[number as usize];
+        if let State::Blocked(_) = thread.state {
+            thread.state = State::Ready;
+            thread.woken = woken;
+        }
+    }
+    LOCK.unlock();
+}
+
+/// Lets all threads go on that wait for this. The caller has the token.
+pub(crate) unsafe fn wake_those_waiting_for(what: What, object: usize) {
+    LOCK.lock();
+    // SAFETY: the lock is held; threads are never freed.
+    unsafe {
+        for thread in &scheduler().threads {
+            let thread = &mut **thread;
+            if thread.state == State::Blocked(Waiting { what, object }) {
+                thread.state = State::Ready;
+                thread.woken = Woken::Notified;
+            }
+        }
+    }
+    LOCK.unlock();
+}
+
+/// Waits for the first turn of a thread that has just begun.
+pub(crate) unsafe fn begin_thread(thread: &mut Thread) {
+    // SAFETY: the thread was added by who created it.
+    unsafe { wait_for_token(thread) };
+}
+
+/// Ends the thread's turns for good; the caller does not have the token any more.
+pub(crate) unsafe fn finish(thread: &mut Thread) {
+    set_current(std::ptr::null_mut());
+    LOCK.lock();
+    thread.state = State::Dead;
+    // SAFETY: the lock is held, and the caller has the token.
+    unsafe { hand_over(thread, SegmentEnd::Finished, false) };
+}
+
+/// Whether a system call that may block is to be made without the token.
+///
+/// When an earlier run is followed, then as it was done there.
+pub(crate) unsafe fn leaves(thread: &Thread, may_block: bool) -> bool {
+    // SAFETY: the plan is advanced by who has the token.
+    match unsafe { scheduler().plan.end() } {
+        None => may_block,
+        Some(end) => end == SegmentEnd::Outside && thread.budget == 0,
+    }
+}
+
+/// Gives the token up to make a system call.
+pub(crate) unsafe fn leave(thread: &mut Thread) {
+    LOCK.lock();
+    thread.state = State::Outside;
+    // SAFETY: the lock is held, and the caller has the token.
+    unsafe { hand_over(thread, SegmentEnd::Outside, false) };
+}
+
+/// Comes back from a system call, and waits for the token.
+pub(crate) unsafe fn come_back(thread: &mut Thread) {
+    LOCK.lock();
+    thread.state = State::Ready;
+    // SAFETY: the lock is held.
+    unsafe {
+        fill_vacancy();
+        LOCK.unlock();
+        wait_for_token(thread);
+    }
+}
+
+/// Finds somebody for the token if nobody has it. The lock is held.
+unsafe fn fill_vacancy() {
+    // SAFETY: the lock is held, and nobody has the token.
+    unsafe {
+        let scheduler = scheduler();
+        if scheduler.holder.is_some() {
+            return;
+        }
+        if !scheduler.plan.is_active() {
+            let now = sys::real_nanoseconds();
+            let elapsed = now - std::mem::replace(&mut scheduler.idle_since, now);
+            clock::advance(elapsed);
+            log::append(header(Kind::Advance, 0, 0), [elapsed]);
+        }
+        let (end, steps) = scheduler.unlogged;
+        if let Some(next) = scheduler.choose(u32::MAX, end) {
+            scheduler.pass_to(next, end, steps);
+        }
+    }
+}
+
+/// Ends the turn of a thread that has the token and holds the lock, whose state is set already.
+unsafe fn hand_over(thread: &mut Thread, end: SegmentEnd, returns: bool) {
+    // SAFETY: as said above.
+    unsafe {
+        let scheduler = scheduler();
+        thread.settle();
+        let (steps, left) = (thread.steps(), thread.budget);
+        (thread.turn, thread.budget) = (0, 0);
+        scheduler.chooser.count(steps);
+        if scheduler.plan.is_active() && left > 0 {
+            let how = match end {
+                SegmentEnd::Blocked => "the thread waits, but was to go on",
+                SegmentEnd::Outside => "the thread makes a system call that blocks, but was to go on",
+                SegmentEnd::Finished => "the thread ends, but was to go on",
+                SegmentEnd::Preempted | SegmentEnd::Yielded => "the thread gives way, but was to go on",
+            };
+            scheduler.diverge(thread, steps, how);
+        }
+        match scheduler.choose(thread.number, end) {
+            Some(next) => {
+                scheduler.pass_to(next, end, steps);
+                LOCK.unlock();
+            }
+            None => {
+                scheduler.holder = None;
+                scheduler.unlogged = (end, steps);
+                scheduler.idle_since = sys::real_nanoseconds();
+                if scheduler.is_deadlock() {
+                    scheduler.end_in_deadlock();
+                }
+                LOCK.unlock();
+            }
+        }
+        if returns {
+            wait_for_token(thread);
+        }
+    }
+}
+
+unsafe fn wait_for_token(thread: &mut Thread) {
+    while thread.go.swap(0, Acquire) == 0 {
+        sys::futex_wait(&thread.go, 0, None);
+        if thread.signals.any() {
+            // SAFETY: the thread does not hold the lock.
+            unsafe { interrupt(thread) };
+        }
+    }
+}
+
+/// Wakes a thread that waits, because of a signal.
+unsafe fn interrupt(thread: &mut Thread) {
+    LOCK.lock();
+    // SAFETY: the lock is held.
+    unsafe {
+        if let State::Blocked(_) = thread.state {
+            thread.state = State::Ready;
+            thread.woken = Woken::Interrupted;
+            fill_vacancy();
+        }
+    }
+    LOCK.unlock();
+}
+
+impl Scheduler {
+    /// Who runs next, with a budget; `None` if that depends on who comes back from a system call.
+    unsafe fn choose(&mut self, from: u32, end: SegmentEnd) -> Option<u32> {
+        // SAFETY: the lock is held.
+        unsafe {
+            if self.plan.is_active() {
+                match self.follow() {
+                    plan::Next::Thread(next) => return Some(next),
+                    plan::Next::NotYet => return None,
+                    plan::Next::Over => {}
+                }
+            }
+            let (next, budget) = self.chooser.choose(&self.threads, from, end).or_else(|| self.fire_timer())?;
+            self.start_turn(next, budget);
+            Some(next)
+        }
+    }
+
+    /// When nothing else can ever happen, the first of the times waited for has come.
+    unsafe fn fire_timer(&mut self) -> Option<(u32, u64)> {
+        let is_outside = |thread: &*mut Thread| {
+            // SAFETY: threads are never freed, and the lock is held.
+            unsafe { (**thread).state == State::Outside }
+        };
+        if self.threads.iter().any(is_outside) {
+            return None;
+        }
+        // SAFETY: the lock is held.
+        unsafe {
+            let (deadline, number) = self.first_deadline()?;
+            clock::advance_to(deadline);
+            self.time_out(number);
+            Some((number, self.chooser.quantum()))
+        }
+    }
+
+    unsafe fn first_deadline(&self) -> Option<(u64, u32)> {
+        self.threads
+            .iter()
+            .filter_map(|thread| {
+                // SAFETY: threads are never freed, and the lock is held.
+                let thread = unsafe { &**thread };
+                let State::Blocked(_) = thread.state else { return None };
+                Some((thread.deadline?, thread.number))
+            })
+            .min()
+    }
+
+    unsafe fn time_out(&mut self, number: u32) {
+        // SAFETY: threads are never freed, and the lock is held.
+        let thread = unsafe { &mut *self.threads[number as usize] };
+        thread.state = State::Ready;
+        thread.woken = Woken::TimedOut;
+    }
+
+    unsafe fn start_turn(&mut self, number: u32, budget: u64) {
+        // SAFETY: threads are never freed, and the lock is held.
+        let thread = unsafe { &mut *self.threads[number as usize] };
+        thread.turn = i64::try_from(budget).unwrap_or(i64::MAX);
+        thread.budget = thread.turn;
+    }
+
+    unsafe fn pass_to(&mut self, next: u32, end: SegmentEnd, steps: u64) {
+        let switch = RecordHeader { aux: end as u16, ..header(Kind::Switch, next as usize, 0) };
+        // SAFETY: the caller has the token, or nobody has, and the lock is held.
+        unsafe {
+            log::append(switch, [steps]);
+            self.holder = Some(next);
+            self.turns += 1;
+            let thread = &*self.threads[next as usize];
+            thread.go.store(1, Release);
+            sys::futex_wake(&thread.go);
+        }
+    }
+
+    fn is_deadlock(&self) -> bool {
+        let mut someone_waits = false;
+        for thread in &self.threads {
+            // SAFETY: threads are never freed, and the lock is held.
+            match unsafe { (**thread).state } {
+                State::Blocked(Waiting { what: What::Signal, .. }) => return false,
+                State::Blocked(_) => someone_waits = true,
+                State::Ready | State::Outside => return false,
+                State::Dead => {}
+            }
+        }
+        someone_waits
+    }
+
+    /// Says who waits for whom, and ends the program, which could only hang.
+    unsafe fn end_in_deadlock(&mut self) -> ! {
+        // SAFETY: nobody has the token and nobody ever will; the lock is held.
+        unsafe {
+            let (_, steps) = self.unlogged;
+            notice(Notice::Deadlock, [0; 3], b"");
+            for thread in &self.threads {
+                let thread = &**thread;
+                let State::Blocked(Waiting { what, object }) = thread.state else { continue };
+                let owner = crate::sync::owner(what, object).map_or(0, |owner| u64::from(owner) + 1);
+                notice(Notice::Waits, [u64::from(thread.number), object as u64, owner], what.name().as_bytes());
+            }
+            log::append(header(Kind::End, 0, 0), [steps]);
+            syscall!(libc::SYS_kill, syscall!(libc::SYS_getpid), libc::SIGKILL);
+            memory::stop()
+        }
+    }
+}
+
+/// Logs something to tell the user. The caller has the token, or nobody has.
+pub(crate) unsafe fn notice(what: Notice, words: [u64; 3], text: &[u8]) {
+    // SAFETY: as said above.
+    unsafe { log::append_text(RecordHeader { arg: what as u8, ..header(Kind::Notice, 0, 0) }, words, text) };
+}
+
+/// Whether a plan is what decides, for settings that ask for one.
+pub(crate) fn has_plan(settings: &Settings) -> bool {
+    settings.policy == Policy::Replay && settings.plan_entries > 0
+}
