@@ -5,10 +5,13 @@ use interloper_generate::Shape;
 use interloper_trace::RegionSource;
 use interloper_trace::file::Format;
 use interloper_trace::std_format::StdDialect;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
+  interloper record -- ./program arguments      what do its threads do?
+  interloper analyze                            what could go wrong in another run?
   interloper analyze run.std                    which violations are possible?
   interloper analyze run.std --property serial  was that order all right?
   interloper generate bank --events 1000000 -o bank.ilt
@@ -19,8 +22,21 @@ Exit codes:
   0    nothing found
   1    something found
   2    wrong usage, unreadable input, or output that cannot be written
+  3    inconclusive: a replayed run left its schedule
+  4    the program cannot be recorded as it is built
   70   a bug of interloper's
   130  interrupted, after printing what was found so far";
+
+const COMPILING: &str = "\
+Before the compiler's own arguments can stand:
+  --compiler PATH  the compiler to run; also INTERLOPER_COMPILER, or CC and
+                   CXX where they name another than this [default: gcc, g++]
+  --branches       report branches, too; also INTERLOPER_BRANCHES=1
+
+Examples:
+  make CC=\"interloper cc\" CXX=\"interloper c++\"
+  CC=\"interloper cc\" ./configure
+  interloper cc --compiler clang -O2 -pthread program.c -o program";
 
 // Said here, for the package's description would go first otherwise.
 const ABOUT: &str = "Finds atomicity violations in multithreaded programs";
@@ -34,6 +50,10 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Run a program and record what its threads do
+    Record(RecordArgs),
+    /// Run a program along a schedule
+    Replay(ReplayArgs),
     /// Predict violations from a trace
     Analyze(AnalyzeArgs),
     /// Count what a trace holds
@@ -44,6 +64,75 @@ pub(crate) enum Command {
     Convert(ConvertArgs),
     /// Make a synthetic trace
     Generate(GenerateArgs),
+    /// Compile and link C for recording, as gcc would
+    #[command(disable_help_flag = true, after_help = COMPILING)]
+    Cc(CompileArgs),
+    /// Compile and link C++ for recording, as g++ would
+    #[command(name = "c++", disable_help_flag = true, after_help = COMPILING)]
+    Cxx(CompileArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RecordArgs {
+    /// Where the trace goes, an .ilt file [default: the next in .interloper/traces]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Who decides which thread runs
+    #[arg(long, default_value = "run-ahead")]
+    pub(crate) policy: SchedulePolicy,
+    /// What random choices are made from
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// After how many steps a thread gives way to another
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) quantum: u64,
+    /// pct: the number of ordering constraints to hit
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) depth: u64,
+    /// Follow a schedule: its text, or a trace that was recorded
+    #[arg(long, value_name = "SCHEDULE|TRACE", conflicts_with = "policy")]
+    pub(crate) schedule: Option<OsString>,
+    /// Log everything in one run, instead of what threads share in one run or two
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Functions meant to be atomic, a name a line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) atomic_functions: Option<PathBuf>,
+    /// Record twice, along the same schedule, and say where the runs differ
+    #[arg(long)]
+    pub(crate) check_determinism: bool,
+    /// Show no progress bar
+    #[arg(long)]
+    pub(crate) no_progress: bool,
+    /// The program and its arguments
+    #[arg(value_name = "CMD", required = true, last = true)]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ReplayArgs {
+    /// A schedule, or a trace that was recorded
+    #[arg(value_name = "SCHEDULE|TRACE")]
+    pub(crate) schedule: OsString,
+    /// Record the run to this trace
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Show no progress bar
+    #[arg(long)]
+    pub(crate) no_progress: bool,
+    /// The program and its arguments [default: those of the trace]
+    #[arg(value_name = "CMD", last = true)]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchedulePolicy {
+    /// A thread runs until it waits or its quantum is used up
+    RunAhead,
+    /// Quanta of random length, then a thread at random
+    Random,
+    /// Probabilistic concurrency testing: random priorities that change at a few points
+    Pct,
 }
 
 /// How to read a trace.
@@ -59,7 +148,8 @@ pub(crate) struct ReadArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct AnalyzeArgs {
-    /// The trace: .ilt, .std, .jsonl, .data (RapidBin), or - with --input-format
+    /// The trace: .ilt, .std, .jsonl, .data (RapidBin), or - with --input-format [default: the latest
+    /// recorded]
     pub(crate) trace: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
@@ -98,8 +188,9 @@ pub(crate) struct AnalyzeArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct StatsArgs {
-    /// The trace: .ilt, .std, .jsonl, .data (RapidBin), or - with --input-format
-    pub(crate) trace: PathBuf,
+    /// The trace: .ilt, .std, .jsonl, .data (RapidBin), or - with --input-format [default: the latest
+    /// recorded]
+    pub(crate) trace: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
     /// How to write the numbers
@@ -115,8 +206,9 @@ pub(crate) struct StatsArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct DumpArgs {
-    /// The trace: .ilt, .std, .jsonl, .data (RapidBin), or - with --input-format
-    pub(crate) trace: PathBuf,
+    /// The trace: .ilt, .std, .jsonl, .data (RapidBin), or - with --input-format [default: the latest
+    /// recorded]
+    pub(crate) trace: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
     /// The first event to show
@@ -182,6 +274,13 @@ pub(crate) struct GenerateArgs {
     /// Show no progress bar
     #[arg(long)]
     pub(crate) no_progress: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CompileArgs {
+    /// What gcc or clang takes, and handed to it, --help and --version included
+    #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) arguments: Vec<OsString>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -3,6 +3,7 @@
 use crate::args::ReadArgs;
 use crate::interrupt::Interrupted;
 use crate::spool::Spool;
+use crate::store;
 use anyhow::{Context as _, anyhow, bail};
 use interloper_trace::TraceError;
 use interloper_trace::file::{Format, OpenError, ReadOptions, TraceReader};
@@ -25,6 +26,14 @@ enum Place {
 }
 
 impl Input {
+    /// Finds the trace that is given, or the one that was recorded last.
+    pub(crate) fn find_or_latest(given: Option<&Path>, args: &ReadArgs) -> anyhow::Result<Input> {
+        match given {
+            Some(given) => Input::find(given, args),
+            None => Input::find(&store::latest()?, args),
+        }
+    }
+
     /// Finds a trace.
     pub(crate) fn find(given: &Path, args: &ReadArgs) -> anyhow::Result<Input> {
         let stdin = given.as_os_str() == "-";

@@ -12,7 +12,9 @@ mod message;
 mod output;
 mod pass;
 mod progress;
+mod recording;
 mod spool;
+mod store;
 
 use clap::Parser as _;
 use std::process::ExitCode;

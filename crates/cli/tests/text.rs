@@ -144,7 +144,7 @@ fn help() {
         run.stdout
     });
     insta::assert_snapshot!(texts.join("\n---\n\n"));
-    for command in ["analyze", "stats", "dump", "convert", "generate"] {
+    for command in ["record", "replay", "analyze", "stats", "dump", "convert", "generate"] {
         let run = folder.cli(&format!("{command} --help"));
         assert_eq!(run.code, 0);
         assert_narrow(&run.stdout);

@@ -1,1 +1,47 @@
-//! Runs a program under the runtime and makes a trace of what it did.
+//! Runs a program under the runtime and makes its trace.
+//!
+//! The program and the runtime inside it write records into memory that they share with this process;
+//! here they are read as they come, given their names, and written as events. If the program dies,
+//! what it did before is in the trace.
+//!
+//! Claimed: what the runtime logged arrives, in its order, and nothing else; the trace is well-formed
+//! whatever was logged; the program is never held up for longer than it takes to read behind it.
+//!
+//! This crate **never** analyses a trace, decides who runs, or prints.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `record` | a recording, in as many runs as it takes |
+//! | `control`, `launch`, `stdin`, `drain` | one run: the shared file, the process, its input, reading its log |
+//! | `survey`, `lineage`, `skeleton`, `hot`, `notice` | what a run was: its schedule, whether another was the same, what is shared |
+//! | `assemble` | from records to events |
+//! | `symbolize`, `symbols` | what addresses mean |
+//! | `output`, `compare`, `error` | the trace file; whether two are the same; what can go wrong |
+
+mod assemble;
+mod compare;
+mod control;
+mod drain;
+mod error;
+mod hot;
+mod launch;
+mod lineage;
+mod notice;
+mod output;
+mod record;
+mod skeleton;
+mod stdin;
+mod survey;
+mod symbolize;
+mod symbols;
+#[cfg(test)]
+mod testing;
+
+pub use assemble::RegionOptions;
+pub use compare::{CompareError, Mismatch, compare};
+pub use error::RecordError;
+pub use interloper_wire::Policy;
+pub use launch::{Exit, Launch, Observer};
+pub use notice::{RunNotice, Wait};
+pub use record::{Effort, How, Note, RecordOutcome, RecordRequest, record};
+pub use skeleton::Difference;

@@ -9,6 +9,7 @@ use std::arch::{asm, global_asm};
 global_asm!(
     ".section .tbss.interloper_current,\"awT\",@nobits",
     ".p2align 3",
+    ".globl interloper_current",
     ".hidden interloper_current",
     ".type interloper_current,@object",
     ".size interloper_current,8",

@@ -11,7 +11,7 @@ use crate::call::{interpose, real};
 use crate::current::current;
 use crate::scheduler;
 use crate::sys::syscall;
-use crate::thread::{Guarded, Thread};
+use crate::thread::{Guarded, State, Thread};
 use interloper_wire::Notice;
 use libc::{c_int, c_void, sighandler_t, siginfo_t};
 use std::sync::atomic::{AtomicU64, Ordering::*};
@@ -144,6 +144,28 @@ pub(crate) unsafe fn test_cancel(thread: &mut Thread) {
             thread.inside = inside;
         }
         attend(thread);
+    }
+}
+
+/// The signal that makes a system call return early: the last of those that are the program's to use.
+const INTERRUPT: c_int = 64;
+
+/// Makes a thread that is in a system call come back from it.
+pub(crate) unsafe fn interrupt_call(thread: &Thread) {
+    unsafe extern "C" fn nothing(_signal: c_int, _info: *mut siginfo_t, _context: *mut c_void) {}
+    // SAFETY: plain data, all of which may be zero; the handler is of the right type.
+    unsafe {
+        if thread.state == State::Outside {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = nothing as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO;
+            real!(sigaction: fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int)(
+                INTERRUPT,
+                &action,
+                std::ptr::null_mut(),
+            );
+            syscall!(libc::SYS_tgkill, syscall!(libc::SYS_getpid), thread.kernel_id, INTERRUPT);
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::shadow;
 use crate::sync::threads;
 use crate::sys::{self, syscall};
 use crate::thread::Guarded;
-use interloper_wire::{CLAIM_AT, Kind, Notice, SETTINGS_LEN, Settings, VARIABLE};
+use interloper_wire::{CLAIM_AT, Kind, Notice, RecordHeader, SETTINGS_LEN, SegmentEnd, Settings, VARIABLE};
 use libc::{c_int, c_void};
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::*};
 
@@ -108,6 +108,8 @@ fn map_control(file: usize) -> Option<Settings> {
             syscall!(libc::SYS_munmap, CONTROL, settings.file_len);
             return None;
         }
+        // Mapped is enough; the program shall find the files it expects, and no others.
+        syscall!(libc::SYS_close, file);
         Some(settings)
     }
 }
@@ -161,7 +163,8 @@ pub(crate) unsafe fn end_log(thread: &mut crate::thread::Thread) {
     unsafe {
         thread.inside = 1;
         thread.settle();
-        log::append(header(Kind::End, 0, 0), [thread.steps()]);
+        let record = RecordHeader { aux: SegmentEnd::Finished as u16, ..header(Kind::End, 0, 0) };
+        log::append(record, [thread.steps()]);
         set_current(std::ptr::null_mut());
         STATE.store(OFF, Relaxed);
     }

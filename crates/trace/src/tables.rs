@@ -115,6 +115,11 @@ impl Tables {
     /// Enters a location.
     pub fn intern_location(&mut self, object: &str, offset: u64) -> Result<LocationId, TableFull> {
         let object = self.strings.intern(object)?;
+        self.intern_location_in(object, offset)
+    }
+
+    /// Enters a location of an object whose name is there already.
+    pub fn intern_location_in(&mut self, object: StringId, offset: u64) -> Result<LocationId, TableFull> {
         LocationId::from_index(self.locations.intern(Location { object, offset })).ok_or(TableFull("locations"))
     }
 

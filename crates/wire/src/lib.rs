@@ -20,7 +20,7 @@ mod plan;
 mod record;
 mod settings;
 
-pub use plan::{HOT_ENTRY_LEN, HotRange, PLAN_ENTRY_LEN, PlanEntry, SegmentEnd, Space};
+pub use plan::{BLOCK_BITS, HOT_ENTRY_LEN, HotRange, PLAN_ENTRY_LEN, PlanEntry, SegmentEnd, Space};
 pub use record::{AccessFlags, Kind, LockArg, Notice, Record, RecordHeader, Records, Stop, WaitArg};
 pub use settings::{
     CLAIM_AT, CONSUMED_AT, LIVE_AT, LIVE_LEN, MAX_RECORD_LEN, Mode, PRODUCED_AT, Policy, RING_AT, SETTINGS_LEN,

@@ -71,12 +71,16 @@ coded! {
     Space {
         /// Static memory: offset is the address, the program being loaded where it was.
         Static = 0,
-        /// A block of the heap or a mapping: its number, in order of allocation, and the offset in it.
+        /// A block of the heap or a mapping: its number, and the offset in it. The number is made of that of
+        /// the thread that allocated it, above [`BLOCK_BITS`] bits for how many it had allocated before.
         Heap = 1,
         /// A thread's stack: its number, and the distance down from the stack's beginning.
         Stack = 2,
     }
 }
+
+/// How many bits of a block's number count the blocks of one thread.
+pub const BLOCK_BITS: u32 = 44;
 
 /// Some bytes that two threads touch, one of them writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -141,7 +141,8 @@ kinds! {
     Advance = 42, 1;
     /// Something to tell the user. `arg`: [`Notice`]; `words` and text as that says.
     Notice = 43, 3, text;
-    /// The program ends: the running thread's turn had `words[0]` steps.
+    /// The program ends: the last turn had `words[0]` steps, and `aux` says how it ended
+    /// ([`SegmentEnd`](crate::SegmentEnd)).
     End = 44, 1;
 }
 
@@ -282,6 +283,7 @@ impl RecordHeader {
 
     /// The length of the whole record in bytes. Not for [`Kind::Skip`].
     #[inline]
+    #[expect(clippy::len_without_is_empty, reason = "no record is")]
     pub const fn len(self) -> usize {
         let text = if self.kind.has_text() { (self.aux as usize).next_multiple_of(8) } else { 0 };
         16 + self.kind.words() * 8 + text

@@ -50,9 +50,8 @@ impl Schedule {
     /// Whether a text means to be a schedule, rather than a name of a file.
     pub fn is_meant_by(text: &str) -> bool {
         text.strip_prefix("il").is_some_and(|rest| {
-            rest.split_once(':').is_some_and(|(version, _)| {
-                !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit())
-            })
+            rest.split_once(':')
+                .is_some_and(|(version, _)| !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit()))
         })
     }
 }

@@ -6,14 +6,13 @@ use crate::input::Input;
 use crate::message;
 use crate::output::Target;
 use crate::pass::Pass;
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use interloper_model::{RegionEdge, RegionSources, Regions};
 use interloper_predict::lockset::{self, Enumerator, Prediction, Profile, Profiler};
 use interloper_predict::serial::{Cycle, Serializability};
 use interloper_report::build::{self, TraceFacts};
 use interloper_report::result::Verdict;
 use interloper_report::{Document, text};
-use interloper_trace::file::Format;
 use interloper_trace::{Event, EventIndex, Op, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::time::Instant;
@@ -22,10 +21,7 @@ use std::time::Instant;
 const TEXT_LIMIT: usize = 20;
 
 pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
-    let Some(trace) = &args.trace else {
-        bail!("no trace given, and none has been recorded yet; name a file ({})", Format::EXTENSIONS);
-    };
-    let input = Input::find(trace, &args.read)?;
+    let input = Input::find_or_latest(args.trace.as_deref(), &args.read)?;
     let sources: RegionSources = args.regions.iter().copied().collect();
     let Analysed { document, interrupted, found } = match args.property {
         Property::Triple => match args.model {

@@ -12,7 +12,7 @@ use interloper_report::dump::Dump;
 use interloper_trace::{BATCH, EventIndex, EventSource as _};
 
 pub(crate) fn run(args: &DumpArgs) -> anyhow::Result<Exit> {
-    let input = Input::find(&args.trace, &args.read)?;
+    let input = Input::find_or_latest(args.trace.as_deref(), &args.read)?;
     let mut reader = input.open()?;
     let last = args.from.saturating_add(args.count.unwrap_or(u64::MAX));
     let mut dump = Dump::new();

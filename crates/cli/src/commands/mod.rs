@@ -1,21 +1,29 @@
 //! The commands, a module each.
 
 mod analyze;
+mod cc;
 mod convert;
 mod dump;
 mod generate;
+mod record;
+mod replay;
 mod stats;
 
 use crate::args::{Args, Command};
 use crate::exit::Exit;
+use interloper_toolchain::Language;
 
 /// Runs what was asked for.
 pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     match args.command {
+        Command::Record(args) => record::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Analyze(args) => analyze::run(&args),
         Command::Stats(args) => stats::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Generate(args) => generate::run(&args),
+        Command::Cc(args) => cc::run(Language::C, args),
+        Command::Cxx(args) => cc::run(Language::Cxx, args),
     }
 }

@@ -10,7 +10,7 @@ use interloper_model::Census;
 use interloper_report::stats;
 
 pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Exit> {
-    let input = Input::find(&args.trace, &args.read)?;
+    let input = Input::find_or_latest(args.trace.as_deref(), &args.read)?;
     let mut census = Census::new();
     let pass = Pass::run(
         &input,

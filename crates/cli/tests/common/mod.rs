@@ -3,6 +3,8 @@
 // Every test file is a crate of its own and uses a part of this.
 #![allow(dead_code, clippy::unwrap_used)]
 
+pub(crate) mod expect;
+
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::fs;
@@ -129,4 +131,22 @@ pub(crate) fn rapid_bin(counts: (i16, i32, i32), events: &[(u64, u64, u64, u64)]
 pub(crate) fn every_operation() -> String {
     let all = fs::read_to_string(data("every_operation.jsonl")).unwrap();
     all.lines().filter(|line| !line.contains("\"wake\"")).map(|line| format!("{line}\n")).collect()
+}
+
+/// Where the runtime is, built as this command was. Cargo does not build it for a test by itself, since no crate
+/// can depend on a library that only programs load.
+pub(crate) fn runtime_directory() -> PathBuf {
+    static BUILT: std::sync::OnceLock<PathBuf> = std::sync::OnceLock::new();
+    let build = || {
+        let directory = Path::new(env!("CARGO_BIN_EXE_interloper")).parent().unwrap().to_owned();
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--quiet", "--locked", "-p", "interloper-runtime"]);
+        if directory.ends_with("release") {
+            cargo.arg("--release");
+        }
+        cargo.arg("--target-dir").arg(directory.parent().unwrap()).current_dir(env!("CARGO_MANIFEST_DIR"));
+        assert!(cargo.status().unwrap().success(), "the runtime cannot be built");
+        directory
+    };
+    BUILT.get_or_init(build).clone()
 }

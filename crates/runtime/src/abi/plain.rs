@@ -6,12 +6,14 @@
 use crate::current::current;
 use crate::log::{self, header};
 use crate::ranges;
-use crate::scheduler::step;
+use crate::scheduler::{count_step, out_of_steps, step};
 use crate::shadow::{self, Access, cell_at};
 use crate::thread::{Pending, Thread, load};
 use interloper_wire::{Kind, RecordHeader};
 
 /// An access within one cell.
+///
+/// What is rare is left to functions called last, so that nothing has to be saved for the common case.
 #[inline(always)]
 unsafe fn access<const WRITE: bool, const SIZE: usize>(address: usize, pc: usize) {
     let thread = current();
@@ -20,13 +22,27 @@ unsafe fn access<const WRITE: bool, const SIZE: usize>(address: usize, pc: usize
     }
     // SAFETY: the running thread's own data; its cell is mapped since there is a thread.
     unsafe {
-        step(thread);
-        let cell = *cell_at(address);
-        let thread = &mut *thread;
-        if cell == thread.cell_written || (!WRITE && cell == thread.cell_read) {
-            return;
+        if count_step(thread) {
+            return after_switch::<WRITE, SIZE>(thread, address, pc);
         }
-        foreign_cell::<WRITE, SIZE>(thread, address, pc);
+        let cell = *cell_at(address);
+        if cell != (*thread).cell_written && (WRITE || cell != (*thread).cell_read) {
+            foreign_cell::<WRITE, SIZE>(&mut *thread, address, pc);
+        }
+    }
+}
+
+/// An access before which others had their turn.
+#[cold]
+#[inline(never)]
+unsafe fn after_switch<const WRITE: bool, const SIZE: usize>(thread: *mut Thread, address: usize, pc: usize) {
+    // SAFETY: as for `access`.
+    unsafe {
+        out_of_steps(thread);
+        let cell = *cell_at(address);
+        if cell != (*thread).cell_written && (WRITE || cell != (*thread).cell_read) {
+            foreign_cell::<WRITE, SIZE>(&mut *thread, address, pc);
+        }
     }
 }
 

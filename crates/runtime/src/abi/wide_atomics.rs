@@ -99,6 +99,7 @@ operations! {
 global_asm!(
     ".section .tbss.interloper_call_site,\"awT\",@nobits",
     ".p2align 3",
+    ".globl interloper_call_site",
     ".hidden interloper_call_site",
     ".type interloper_call_site,@object",
     ".size interloper_call_site,8",

@@ -2,7 +2,14 @@
 
 pub(crate) mod blocking;
 mod files;
+mod formats;
+mod forwards;
 pub(crate) mod memory;
+mod passage;
+mod polling;
 mod process;
+mod sockets;
+mod streams;
 mod strings;
+mod texts;
 mod time;

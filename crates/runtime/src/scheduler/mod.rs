@@ -125,28 +125,39 @@ pub(crate) unsafe fn is_following() -> bool {
     unsafe { scheduler().plan.is_active() }
 }
 
-/// Counts a step, which may be the last of the turn.
+/// Counts a step; true if there was none left, and the turn is over: then [`out_of_steps`] sees to it.
 #[inline(always)]
-pub(crate) unsafe fn step(thread: *mut Thread) {
+#[must_use]
+pub(crate) unsafe fn count_step(thread: *mut Thread) -> bool {
     // SAFETY: the budget is the thread's own. One instruction, so that a signal handler finds it
     // either way whole.
     unsafe {
         asm!(
             "dec qword ptr [{budget}]",
-            "js {slow}",
+            "js {over}",
             budget = in(reg) &raw mut (*thread).budget,
-            slow = label {
-                // SAFETY: the same thread.
-                unsafe { out_of_steps(thread) }
-            },
+            over = label { return true },
             options(nostack),
         );
     }
+    false
 }
 
+/// Counts a step, which may be the last of the turn.
+#[inline(always)]
+pub(crate) unsafe fn step(thread: *mut Thread) {
+    // SAFETY: the running thread's own data.
+    unsafe {
+        if count_step(thread) {
+            out_of_steps(thread);
+        }
+    }
+}
+
+/// Ends a turn, and takes the first step of the next.
 #[cold]
 #[inline(never)]
-unsafe fn out_of_steps(thread: *mut Thread) {
+pub(crate) unsafe fn out_of_steps(thread: *mut Thread) {
     // SAFETY: this is the thread itself, in a callback.
     unsafe {
         let thread = &mut *thread;
@@ -473,7 +484,7 @@ impl Scheduler {
                 let owner = crate::sync::owner(what, object).map_or(0, |owner| u64::from(owner) + 1);
                 notice(Notice::Waits, [u64::from(thread.number), object as u64, owner], what.name().as_bytes());
             }
-            log::append(header(Kind::End, 0, 0), [steps]);
+            log::append(RecordHeader { aux: SegmentEnd::Blocked as u16, ..header(Kind::End, 0, 0) }, [steps]);
             syscall!(libc::SYS_kill, syscall!(libc::SYS_getpid), libc::SIGKILL);
             memory::stop()
         }

@@ -2,6 +2,7 @@
 //!
 //! - While every thread is in a system call, virtual time moves as real time does: somebody has to
 //!   wake those whose time comes.
+//! - A signal may come just before the system call it should interrupt.
 //! - A thread may block where we cannot see it, inside libc (a lock of `stdio`, a pipe that is full), and have
 //!   the token. After some time without a step, if the kernel says that it sleeps, it is sent a signal,
 //!   whose handler gives the token to another. From there on two threads may run at a time, so the order of
@@ -13,7 +14,7 @@ use crate::clock;
 use crate::current::current;
 use crate::signals;
 use crate::sys::{self, syscall};
-use crate::thread::State;
+use crate::thread::{State, Thread};
 use interloper_wire::{Notice, SegmentEnd};
 use libc::{c_int, c_void, pthread_attr_t, pthread_t, siginfo_t};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
@@ -94,6 +95,7 @@ unsafe extern "C-unwind" fn watch(_nothing: *mut c_void) -> *mut c_void {
         // SAFETY: the lock is held; steps are read while they may change, which does not matter.
         let stuck = unsafe {
             let Some(state) = SCHEDULER.get() else { return std::ptr::null_mut() };
+            remind(&state.threads);
             match state.holder {
                 None => {
                     fire_timers();
@@ -115,6 +117,19 @@ unsafe extern "C-unwind" fn watch(_nothing: *mut c_void) -> *mut c_void {
             unchanged = 0;
             // SAFETY: no memory is involved.
             unsafe { syscall!(libc::SYS_tgkill, syscall!(libc::SYS_getpid), kernel_id, ATTENTION) };
+        }
+    }
+}
+
+/// A signal that comes just before the system call it should interrupt is lost on it: sent again.
+unsafe fn remind(threads: &[*mut Thread]) {
+    for thread in threads {
+        // SAFETY: threads are never freed; the lock is held.
+        unsafe {
+            let thread = &**thread;
+            if thread.is_cancelled || thread.signals.any() {
+                signals::interrupt_call(thread);
+            }
         }
     }
 }

@@ -324,6 +324,7 @@ unsafe fn cancel(handle: pthread_t) -> c_int {
         if let Some(thread) = with_handle(handle).filter(|_| result == 0) {
             thread.is_cancelled = true;
             scheduler::wake(thread.number, Woken::Interrupted);
+            crate::signals::interrupt_call(thread);
         }
         result
     }

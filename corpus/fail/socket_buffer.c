@@ -1,0 +1,56 @@
+// A socket's pending buffer is looked up under the lock but consumed, freed and cleared outside of
+// that critical section. Two dump calls that both found it free it twice.
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct buffer {
+    int length;
+    int freed;
+};
+
+static pthread_mutex_t heap_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct buffer storage = {128, 0};
+static struct socket {
+    pthread_mutex_t lock;
+    struct buffer *pending;
+    int delivered;
+} sock = {PTHREAD_MUTEX_INITIALIZER, &storage, 0};
+
+// As a hardened allocator would: a double free is noticed.
+static void buffer_free(struct buffer *b) {
+    pthread_mutex_lock(&heap_lock);
+    if (b->freed) {
+        fprintf(stderr, "double free\n");
+        abort();
+    }
+    b->freed = 1;
+    pthread_mutex_unlock(&heap_lock);
+}
+
+static void finish_dump(struct socket *s) {
+    pthread_mutex_lock(&s->lock);
+    struct buffer *b = s->pending;  //~ first
+    if (b != NULL) s->delivered += b->length;
+    pthread_mutex_unlock(&s->lock);
+    if (b == NULL) return;
+    buffer_free(b);
+    pthread_mutex_lock(&s->lock);
+    s->pending = NULL;  //~ remote second
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void *dump(void *arg) {
+    finish_dump(arg);
+    return NULL;
+}
+
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, NULL, dump, &sock);
+    pthread_create(&b, NULL, dump, &sock);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    printf("delivered %d, freed %d\n", sock.delivered, storage.freed);
+    return 0;
+}

@@ -1,0 +1,59 @@
+// The fixed cache: render() asks once, and copies the page out while the read lock is held.
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SLOTS = 2 };
+
+struct page {
+    int key;
+    char body[16];
+};
+
+static pthread_rwlock_t cache_lock = PTHREAD_RWLOCK_INITIALIZER;
+static struct page cache[SLOTS] = {{1, "one"}, {2, "two"}};
+static int next_victim;
+
+static struct page *find(int key) {
+    for (int i = 0; i < SLOTS; i++)
+        if (cache[i].key == key) return &cache[i];
+    return NULL;
+}
+
+static int get(int key, char *to) {
+    pthread_rwlock_rdlock(&cache_lock);
+    struct page *page = find(key);
+    if (page) strcpy(to, page->body);
+    pthread_rwlock_unlock(&cache_lock);
+    return page != NULL;
+}
+
+static void insert(int key, const char *body) {
+    pthread_rwlock_wrlock(&cache_lock);
+    struct page *victim = &cache[next_victim++ % SLOTS];
+    victim->key = key;
+    strcpy(victim->body, body);
+    pthread_rwlock_unlock(&cache_lock);
+}
+
+static void *render(void *out) {
+    if (!get(1, out)) strcpy(out, "one");
+    return NULL;
+}
+
+static void *load(void *unused) {
+    (void)unused;
+    insert(3, "three");
+    return NULL;
+}
+
+int main(void) {
+    pthread_t a, b;
+    char text[16];
+    pthread_create(&a, NULL, render, text);
+    pthread_create(&b, NULL, load, NULL);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    printf("page %s\n", text);
+    return 0;
+}

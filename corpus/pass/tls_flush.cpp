@@ -1,0 +1,38 @@
+// The fixed form: the destructor adds in one critical section.
+#include <cstdio>
+#include <mutex>
+#include <thread>
+
+namespace {
+std::mutex lock;
+long total;
+
+struct Statistics {
+    long requests = 0;
+    void flush() {
+        std::lock_guard<std::mutex> guard(lock);
+        total += requests;
+    }
+    ~Statistics() { flush(); }
+};
+
+thread_local Statistics statistics;
+
+void serve(int n) {
+    for (int i = 0; i < n; ++i) statistics.requests++;
+}
+}  // namespace
+
+int main() {
+    statistics.requests = 5;
+    statistics.flush();
+    statistics.requests = 0;  // So that main's destructor adds nothing.
+    std::thread a(serve, 10), b(serve, 20);
+    a.join();
+    b.join();
+    if (total != 35) {
+        std::fprintf(stderr, "%ld requests of 35\n", total);
+        return 1;
+    }
+    std::printf("%ld requests\n", total);
+}

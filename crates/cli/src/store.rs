@@ -1,0 +1,58 @@
+//! Where recordings go when nobody says where: a folder beside the work.
+//!
+//! `.interloper/traces/1.ilt`, `2.ilt`, …, and `.interloper/latest.ilt`, a link to the one recorded last.
+
+use anyhow::{Context as _, bail};
+use interloper_trace::file::Format;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+const FOLDER: &str = ".interloper";
+const LATEST: &str = ".interloper/latest.ilt";
+
+/// A place for a new trace: a file that is there already, so that nobody else takes it.
+pub(crate) fn new_trace() -> anyhow::Result<PathBuf> {
+    let folder = Path::new(FOLDER).join("traces");
+    fs::create_dir_all(&folder).with_context(|| format!("{}: cannot create", folder.display()))?;
+    let entries = fs::read_dir(&folder).with_context(|| format!("{}: cannot read", folder.display()))?;
+    let numbers = entries.filter_map(|entry| entry.ok()?.path().file_stem()?.to_str()?.parse::<u64>().ok());
+    let mut number = numbers.max().unwrap_or(0);
+    loop {
+        number += 1;
+        let path = folder.join(format!("{number}.ilt"));
+        match fs::File::create_new(&path) {
+            Ok(_) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error).with_context(|| format!("{}: cannot create", path.display())),
+        }
+    }
+}
+
+/// Makes a trace the latest.
+pub(crate) fn set_latest(trace: &Path) -> io::Result<()> {
+    fs::create_dir_all(FOLDER)?;
+    let target = match trace.strip_prefix(FOLDER) {
+        Ok(inside) => inside.to_owned(),
+        Err(_) => std::path::absolute(trace)?,
+    };
+    // Beside and then in place, so that there always is a latest one.
+    let link = Path::new(FOLDER).join(format!("latest.{}", std::process::id()));
+    std::os::unix::fs::symlink(target, &link)?;
+    fs::rename(&link, LATEST)
+}
+
+/// The trace that was recorded last.
+pub(crate) fn latest() -> anyhow::Result<PathBuf> {
+    let path = PathBuf::from(LATEST);
+    if path.exists() {
+        return Ok(path);
+    }
+    bail!("no trace given, and none has been recorded yet; name a file ({})", Format::EXTENSIONS)
+}
+
+/// A folder for libraries that stand in for others.
+pub(crate) fn shim_folder() -> anyhow::Result<PathBuf> {
+    let folder = Path::new(FOLDER).join("shim");
+    std::path::absolute(&folder).with_context(|| format!("{}: cannot be found", folder.display()))
+}

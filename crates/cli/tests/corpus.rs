@@ -1,0 +1,212 @@
+//! Every program of the corpus, compiled with `interloper cc`, run, recorded and replayed.
+//!
+//! What is expected of each stands beside it (`corpus/README.md`). A program must behave under us as it does
+//! natively, whatever the schedule; and following the schedule of a recorded run must give the same
+//! events in the same order with the same values.
+//!
+//! `INTERLOPER_CORPUS=NAME,…` runs only programs whose name contains one of these, and `INTERLOPER_REPLAYS=N` replays
+//! each recording N times; `make soak` does it a hundred times.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::Folder;
+use common::expect::{Expect, Outcome};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Quanta at which every program is recorded. The first is run-ahead, as users have it.
+const QUANTA: [&str; 4] = ["1000000", "100", "7", "1"];
+
+#[test]
+fn programs_behave_and_replay() {
+    let runtime = common::runtime_directory();
+    let chosen = std::env::var("INTERLOPER_CORPUS").unwrap_or_default();
+    let mut programs = programs();
+    programs.retain(|program| chosen.split(',').any(|part| program.to_string_lossy().contains(part)));
+    assert!(!programs.is_empty(), "no program of the corpus matches {chosen:?}");
+    programs.reverse();
+
+    let queue = Mutex::new(programs);
+    let failures = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let Some(program) = queue.lock().unwrap().pop() else { return };
+                    let name = program.strip_prefix(corpus()).unwrap().display().to_string();
+                    if let Err(what) = check(&program, &runtime) {
+                        eprintln!("{name}: {what}\n");
+                        failures.lock().unwrap().push(format!("{name}: {what}"));
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{} programs failed\n\n{}", failures.len(), failures.join("\n\n"));
+}
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
+}
+
+fn programs() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for folder in ["fail", "pass", "runtime"] {
+        for entry in std::fs::read_dir(corpus().join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "c" || extension == "cpp") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// One program, and where it is tried.
+struct Trial<'a> {
+    folder: Folder,
+    runtime: &'a Path,
+    expect: Expect,
+}
+
+fn check(program: &Path, runtime: &Path) -> Result<(), String> {
+    let expect = Expect::read(&program.with_extension("expect"))?;
+    let may_fail = program.parent().unwrap().ends_with("fail") || expect.has("violated");
+    let trial = Trial { folder: Folder::new(), runtime, expect };
+    trial.compile(program)?;
+
+    if !may_fail && trial.expect.outcome != Outcome::Deadlock {
+        let run = trial.run(Command::new(trial.folder.path("program")))?;
+        trial.judge(&run, false).map_err(|what| format!("unrecorded, {what}"))?;
+    }
+    let replays: usize = std::env::var("INTERLOPER_REPLAYS").map_or(1, |count| count.parse().unwrap());
+    for (number, quantum) in QUANTA.into_iter().enumerate() {
+        trial
+            .record_and_replay(quantum, may_fail && number > 0, replays)
+            .map_err(|what| format!("at quantum {quantum}, {what}"))?;
+    }
+    Ok(())
+}
+
+/// What a process did.
+struct Run {
+    outcome: Outcome,
+    stdout: String,
+    stderr: String,
+}
+
+impl Trial<'_> {
+    fn interloper(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_interloper"));
+        for name in ["CC", "CXX", "INTERLOPER_COMPILER", "INTERLOPER_BRANCHES"] {
+            command.env_remove(name);
+        }
+        command
+            .env("INTERLOPER_RUNTIME", self.runtime)
+            .env("INTERLOPER_INCLUDE", concat!(env!("CARGO_MANIFEST_DIR"), "/../../include"));
+        command
+    }
+
+    fn compile(&self, program: &Path) -> Result<(), String> {
+        let is_c = program.extension().is_some_and(|extension| extension == "c");
+        let mut command = self.interloper();
+        command.arg(if is_c { "cc" } else { "c++" }).args(["-g", "-O1", "-pthread", "-Wall", "-Wextra", "-Werror"]);
+        if let Some(standard) = self.expect.get("std") {
+            command.arg(format!("-std={standard}"));
+        }
+        command.arg(program).arg("-o").arg("program");
+        command.args(self.expect.get("libs").unwrap_or_default().split_whitespace());
+        let output = command.current_dir(self.folder.path(".")).output().unwrap();
+        if !output.status.success() {
+            return Err(format!("it does not compile:\n{}", String::from_utf8_lossy(&output.stderr)));
+        }
+        Ok(())
+    }
+
+    fn record_and_replay(&self, quantum: &str, may_fail: bool, replays: usize) -> Result<(), String> {
+        let mut record = self.interloper();
+        record.args(["record", "-o", "recorded.ilt", "--quantum", quantum, "--", "./program"]);
+        let recorded = self.run(record)?;
+        self.judge(&recorded, may_fail).map_err(|what| format!("recorded, {what}"))?;
+        if self.expect.outcome == Outcome::Deadlock && !recorded.stderr.contains("deadlock") {
+            return Err(format!("the deadlock is not reported:\n{}", recorded.stderr));
+        }
+        let events = self.dump("recorded.ilt")?;
+        for number in 1..=replays {
+            let mut replay = self.interloper();
+            replay.args(["replay", "-o", "replayed.ilt", "recorded.ilt", "--", "./program"]);
+            let replayed = self.run(replay)?;
+            if replayed.outcome != Outcome::Exit(0) {
+                return Err(format!("replay {number} ended with {:?}:\n{}", replayed.outcome, replayed.stderr));
+            }
+            if replayed.stdout != recorded.stdout {
+                return Err(format!("replay {number} printed something else:\n{}", replayed.stdout));
+            }
+            let again = self.dump("replayed.ilt")?;
+            if let Some((first, second)) = events.lines().zip(again.lines()).find(|(first, second)| first != second) {
+                return Err(format!("replay {number} differs:\n  {first}\n  {second}"));
+            }
+            if events.len() != again.len() {
+                return Err(format!("replay {number} has {} instead of {} bytes", again.len(), events.len()));
+            }
+        }
+        Ok(())
+    }
+
+    fn dump(&self, trace: &str) -> Result<String, String> {
+        let output = self.interloper().args(["dump", trace]).current_dir(self.folder.path(".")).output().unwrap();
+        if !output.status.success() {
+            return Err(format!("the trace cannot be read: {}", String::from_utf8_lossy(&output.stderr)));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Runs a command with what the program expects, and ends it if it hangs.
+    fn run(&self, mut command: Command) -> Result<Run, String> {
+        const PATIENCE: Duration = Duration::from_secs(60);
+        std::fs::write(self.folder.path("stdin"), self.expect.stdin()).unwrap();
+        let output = |name: &str| File::create(self.folder.path(name)).unwrap();
+        command
+            .args(self.expect.arguments())
+            .envs(self.expect.environment())
+            .current_dir(self.folder.path("."))
+            .stdin(File::open(self.folder.path("stdin")).unwrap())
+            .stdout(Stdio::from(output("stdout")))
+            .stderr(Stdio::from(output("stderr")));
+        let mut child = command.spawn().map_err(|error| format!("it does not start: {error}"))?;
+        let begin = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            if begin.elapsed() > PATIENCE {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                return Err(format!("it hangs: {command:?}"));
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        };
+        let text = |name: &str| String::from_utf8_lossy(&std::fs::read(self.folder.path(name)).unwrap()).into_owned();
+        Ok(Run { outcome: Outcome::of(status), stdout: text("stdout"), stderr: text("stderr") })
+    }
+
+    /// Whether a run was as expected, or failed as the program may.
+    fn judge(&self, run: &Run, may_fail: bool) -> Result<(), String> {
+        let is_expected = match self.expect.outcome {
+            // It hangs natively, and is ended when recorded.
+            Outcome::Deadlock => run.outcome == Outcome::Signal(9),
+            outcome => run.outcome == outcome,
+        } && self.expect.allows(&run.stdout);
+        if is_expected || (may_fail && self.expect.is_violated_by(run.outcome)) {
+            return Ok(());
+        }
+        Err(format!("it ended with {:?} and printed:\n{}{}", run.outcome, run.stdout, run.stderr))
+    }
+}

@@ -1,0 +1,49 @@
+//! Why there is no recording.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why there is no recording.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// There is nothing to run.
+    #[error("no program given")]
+    NoCommand,
+    /// The program cannot be started.
+    #[error("{program}: cannot start: {source}")]
+    CannotStart {
+        /// Which.
+        program: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file to share with the program cannot be made or read.
+    #[error("cannot share memory with the program: {0}")]
+    Control(#[source] io::Error),
+    /// Standard input cannot be handed on.
+    #[error("cannot hand on standard input: {0}")]
+    Stdin(#[source] io::Error),
+    /// The program cannot be waited for.
+    #[error("cannot wait for the program: {0}")]
+    Wait(#[source] io::Error),
+    /// The trace cannot be created.
+    #[error("{}: cannot write: {source}", path.display())]
+    Output {
+        /// Where.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+impl RecordError {
+    /// The status that a shell has for a program that could not be started, if it is that.
+    pub fn shell_code(&self) -> Option<u8> {
+        match self {
+            RecordError::CannotStart { source, .. } if source.kind() == io::ErrorKind::NotFound => Some(127),
+            RecordError::CannotStart { .. } => Some(126),
+            _ => None,
+        }
+    }
+}
