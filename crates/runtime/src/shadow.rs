@@ -49,7 +49,7 @@ static STATE: Guarded<State> = Guarded::new(State { mode: Mode::Full, full_limit
 #[inline(always)]
 pub(crate) const fn cell_at(address: usize) -> *mut u16 {
     // Addresses are below 2⁴⁷; others are not the program's, and what they fault on does not matter.
-    (SHADOW + ((address & (1 << 47) - 1) >> 2 & !1)) as *mut u16
+    (SHADOW + (((address & ((1 << 47) - 1)) >> 2) & !1)) as *mut u16
 }
 
 /// Begins; false if there is no memory for the cells.
@@ -188,6 +188,19 @@ unsafe fn note_shared(thread: &mut Thread, address: usize, is_hot: bool) {
         thread.settle();
         let record = RecordHeader { arg: space as u8, ..header(Kind::Hot, address, 0) };
         log::append(record, [number, offset as u64, 8]);
+    }
+}
+
+/// A lock or its like is used. It is logged whoever uses it, so the block it is in must be known when only
+/// what is hot is logged: it counts as hot.
+pub(crate) unsafe fn meet_object(thread: &mut Thread, address: usize) {
+    // SAFETY: the caller has the token; the cells are mapped.
+    unsafe {
+        let cell = cell_at(address);
+        if matches!(STATE.get().mode, Mode::Scout | Mode::Try) && *cell != HOT {
+            *cell = HOT;
+            note_shared(thread, address & !7, true);
+        }
     }
 }
 

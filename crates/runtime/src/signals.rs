@@ -11,7 +11,7 @@ use crate::call::{interpose, real};
 use crate::current::current;
 use crate::scheduler;
 use crate::sys::syscall;
-use crate::thread::{Guarded, State, Thread};
+use crate::thread::{Guarded, Pending, State, Thread};
 use interloper_wire::Notice;
 use libc::{c_int, c_void, sighandler_t, siginfo_t};
 use std::sync::atomic::{AtomicU64, Ordering::*};
@@ -68,7 +68,10 @@ unsafe extern "C" fn arrive(signal: c_int, info: *mut siginfo_t, context: *mut c
         let thread = &mut *thread;
         if is_own_doing(signal, info) {
             let inside = std::mem::replace(&mut thread.inside, 0);
+            // It may be the very write that was announced last, and is not done, that faults.
+            let pending = std::mem::replace(&mut thread.pending, Pending::NONE);
             handle(signal, info, context);
+            thread.pending = pending;
             thread.inside = inside;
             return;
         }

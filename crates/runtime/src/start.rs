@@ -194,7 +194,8 @@ fn main_stack() -> (usize, usize) {
     // SAFETY: the kernel fills in two words; glibc sets the variable before anything else.
     unsafe {
         syscall!(libc::SYS_getrlimit, libc::RLIMIT_STACK, limit.as_mut_ptr());
-        let top = (__libc_stack_end as usize).next_multiple_of(4096);
+        // Not the end of the mapping: what is above depends on the length of the environment.
+        let top = __libc_stack_end as usize;
         let len = usize::try_from(limit[0]).unwrap_or(usize::MAX).min(1 << 30);
         (top - len, top)
     }

@@ -3,6 +3,7 @@
 use crate::log::{self, header};
 use interloper_wire::Kind;
 use std::cell::UnsafeCell;
+use std::marker::PhantomPinned;
 use std::sync::atomic::AtomicU32;
 
 /// A function the thread is in.
@@ -63,7 +64,6 @@ what! {
     Futex "futex",
     Join "thread",
     Time "time",
-    Signal "signal",
 }
 
 /// Why a thread that waited goes on.
@@ -154,6 +154,9 @@ pub(crate) struct Thread {
     /// Signals that came while they could not be handled, as bits.
     pub(crate) signals: crate::signals::Arrived,
     pub(crate) is_cancelled: bool,
+    /// Others reach a thread through the scheduler's pointers while its own code has a `&mut` to it: while it waits,
+    /// and when it hands the token to itself. A type that is not `Unpin` is not assumed to be unaliased.
+    pub(crate) _shared: PhantomPinned,
 }
 
 /// What `pthread_create` is given.

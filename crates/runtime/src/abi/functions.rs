@@ -48,15 +48,26 @@ unsafe extern "C" fn exit(stack: usize) {
         if top == stack {
             thread.depth -= 1;
             if thread.logged_depth > thread.depth {
-                log_exits(thread);
+                log_exits(thread, stack);
             }
         } else if top < stack {
             leave_below(thread, stack);
         }
-        if stack > thread.shared_stack {
-            shadow::leave_stack(thread, stack);
+        let free = below_caller(thread, stack);
+        if free > thread.shared_stack {
+            shadow::leave_stack(thread, free);
         }
     }
+}
+
+/// Up to where the stack is free once the innermost function has been left: its frame is above its stack
+/// pointer, up to that of its caller.
+unsafe fn below_caller(thread: &Thread, stack: usize) -> usize {
+    if thread.depth == 0 {
+        return stack;
+    }
+    // SAFETY: there are `depth` frames.
+    unsafe { (*thread.frames.add(thread.depth - 1)).stack }
 }
 
 /// Leaves all functions whose stack pointer is below this.
@@ -68,13 +79,13 @@ unsafe fn leave_below(thread: &mut Thread, stack: usize) {
             thread.depth -= 1;
         }
         if thread.logged_depth > thread.depth {
-            log_exits(thread);
+            log_exits(thread, stack);
         }
     }
 }
 
 #[inline(never)]
-unsafe fn log_exits(thread: &mut Thread) {
+unsafe fn log_exits(thread: &mut Thread, stack: usize) {
     if thread.inside != 0 {
         return;
     }
@@ -85,6 +96,7 @@ unsafe fn log_exits(thread: &mut Thread) {
             log::append(header(Kind::Exit, 0, 0), []);
             thread.logged_depth -= 1;
         }
+        log::append(header(Kind::StackDrop, below_caller(thread, stack), 0), []);
     }
 }
 

@@ -38,13 +38,13 @@ impl Word for AtomicU128 {
         // lower half of the value, is the compiler's own, so it is put aside.
         unsafe {
             asm!(
-                "xchg {value_low}, rbx",
-                "lock cmpxchg16b [{place}]",
+                "xchg rsi, rbx",
+                "lock cmpxchg16b [rdi]",
+                "mov rbx, rsi",
                 "sete {is_done}",
-                "mov rbx, {value_low}",
-                place = in(reg) self.0.get(),
-                value_low = inout(reg) value as u64 => _,
                 is_done = lateout(reg_byte) is_done,
+                in("rdi") self.0.get(),
+                inout("rsi") value as u64 => _,
                 inout("rax") low,
                 inout("rdx") high,
                 in("rcx") (value >> 64) as u64,

@@ -172,13 +172,14 @@ interpose! {
 }
 
 interpose_six! {
-    fn __vsnprintf_chk (buffer: *mut c_char, room: size_t, flag: c_int, all: size_t, format: Text, list: List) -> c_int =
-        |call, pc| {
-            call.settle();
-            let really = real!(__vsnprintf_chk: fn(*mut c_char, size_t, c_int, size_t, Text, List) -> c_int);
-            let result = really(buffer, room, flag, all, format, list);
-            printed(&mut call, buffer, room, result, pc)
-        };
+    fn __vsnprintf_chk (
+        buffer: *mut c_char, room: size_t, flag: c_int, all: size_t, format: Text, list: List,
+    ) -> c_int = |call, pc| {
+        call.settle();
+        let really = real!(__vsnprintf_chk: fn(*mut c_char, size_t, c_int, size_t, Text, List) -> c_int);
+        let result = really(buffer, room, flag, all, format, list);
+        printed(&mut call, buffer, room, result, pc)
+    };
 }
 
 /// Logs what was read by this format: the first `count` of what it asks for. Places given by number are not seen.
@@ -275,7 +276,7 @@ unsafe fn end_of_set(mut at: *const u8) -> *const u8 {
 
 /// Functions that read by a format: with arguments, and with a list of them.
 macro_rules! scans {
-    ($($name:ident / $count:tt, $with_list:ident / $count_with_list:tt ($($argument:ident: $type:ty)?) = $stream:expr;)*) => {
+    ($($name:ident / $count:tt, $with_list:ident / $listed:tt ($($argument:ident: $type:ty)?) = $stream:expr;)*) => {
         variadic! {$(
             fn $name / $count ($($argument: $type,)? format: Text; list) -> c_int = |call| {
                 let really = real!($with_list: fn($($type,)? Text, List) -> c_int);
@@ -291,7 +292,7 @@ macro_rules! scans {
             };
         )*}
         interpose! {$(
-            fn $with_list / $count_with_list ($($argument: $type,)? format: Text, list: List) -> c_int = |call, pc| {
+            fn $with_list / $listed ($($argument: $type,)? format: Text, list: List) -> c_int = |call, pc| {
                 call.settle();
                 let really = real!($with_list: fn($($type,)? Text, List) -> c_int);
                 let again = (*list).again();

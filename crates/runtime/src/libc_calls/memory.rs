@@ -9,7 +9,7 @@ use crate::shadow;
 use crate::start::is_recording;
 use crate::sys::{self, set_errno, syscall};
 use crate::thread::{Guarded, Thread};
-use interloper_wire::Kind;
+use interloper_wire::{BLOCK_BITS, Kind};
 use libc::{c_int, c_void, off_t, size_t};
 use std::collections::BTreeMap;
 
@@ -23,8 +23,7 @@ unsafe extern "C" {
 
 /// The number of the next block this thread allocates.
 fn next_number(thread: &mut Thread) -> u64 {
-    const PER_THREAD: u32 = 44;
-    let number = u64::from(thread.number) << PER_THREAD | thread.blocks;
+    let number = u64::from(thread.number) << BLOCK_BITS | thread.blocks;
     thread.blocks += 1;
     number
 }
@@ -310,7 +309,7 @@ pub(crate) unsafe fn mapping_around(address: usize) -> Option<(usize, u64)> {
 }
 
 unsafe fn mapped(thread: &mut Thread, start: isize, len: usize, pc: usize) {
-    if start > 0 || start < -4095 {
+    if !(-4095..=0).contains(&start) {
         let (start, number) = (start as usize, next_number(thread));
         // SAFETY: the caller has the token.
         unsafe {

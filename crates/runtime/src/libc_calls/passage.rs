@@ -335,7 +335,8 @@ pub(crate) use variadic;
 /// [`interpose!`](crate::call::interpose) for functions of six arguments: where they are called from is
 /// passed on the stack.
 macro_rules! interpose_six {
-    ($(fn $name:ident ($($argument:ident: $type:ty),* $(,)?) -> $result:ty = |$call:ident, $pc:ident| $body:expr;)*) => {$(
+    ($(fn $name:ident ($($argument:ident: $type:ty),* $(,)?) -> $result:ty =
+        |$call:ident, $pc:ident| $body:expr;)*) => {$(
         const _: () = {
             unsafe extern "C-unwind" fn implementation($($argument: $type,)* $pc: usize) -> $result {
                 match $crate::call::Call::enter() {

@@ -99,7 +99,8 @@ interpose! {
             let result = outside(&mut call, waits, pc, || really(socket, messages, count, flags, time));
             for number in 0..usize::try_from(result).unwrap_or(0) {
                 let message = messages.add(number);
-                filled_message(&mut call, &raw const (*message).msg_hdr, (*message).msg_len as isize, socklen_t::MAX, pc);
+                let len = (*message).msg_len as isize;
+                filled_message(&mut call, &raw const (*message).msg_hdr, len, socklen_t::MAX, pc);
                 filled_in(&mut call, &raw const (*message).msg_len, pc);
             }
             result
@@ -217,7 +218,8 @@ interpose! {
 
 interpose_six! {
     fn recvfrom (
-        socket: c_int, buffer: *mut c_void, len: size_t, flags: c_int, address: *mut sockaddr, address_len: *mut socklen_t,
+        socket: c_int, buffer: *mut c_void, len: size_t, flags: c_int, address: *mut sockaddr,
+        address_len: *mut socklen_t,
     ) -> ssize_t = |call, pc| {
         let really =
             real!(recvfrom: fn(c_int, *mut c_void, size_t, c_int, *mut sockaddr, *mut socklen_t) -> ssize_t);
@@ -231,7 +233,8 @@ interpose_six! {
         result
     };
     fn sendto (
-        socket: c_int, buffer: *const c_void, len: size_t, flags: c_int, address: *const sockaddr, address_len: socklen_t,
+        socket: c_int, buffer: *const c_void, len: size_t, flags: c_int, address: *const sockaddr,
+        address_len: socklen_t,
     ) -> ssize_t = |call, pc| {
         call.settle();
         ranges::read(&mut call, buffer as usize, len, pc);

@@ -5,8 +5,10 @@
 //! whole call is made without the token. Streams without a file may call functions of the program's, which
 //! run as the program's do.
 //!
-//! What is not seen: how a stream that both reads and writes, or a wide one, makes use of its buffer; such a call may be
-//! made without the token and not wait. Opening streams.
+//! What is missed: a wide stream, or one that is both read and written, may be taken to wait when it does not. A stream
+//! that is being opened (`fopen` of a named pipe) waits with the token, and so does more than half a kilobyte that
+//! `printf` writes at once where there is room for less; the watchdog frees it. Wide strings (`fgetws`, `fputws`) are
+//! not seen at all.
 
 use super::blocking::*;
 use crate::call::{Call, interpose, real};
@@ -252,15 +254,16 @@ gets_lines! {
 macro_rules! reads {
     ($($name:ident / $count:tt ($($before:ident: $before_type:ty)?);)*) => {
         interpose! {$(
-            fn $name / $count (buffer: *mut c_void, $($before: $before_type,)? size: size_t, count: size_t, stream: Stream)
-                -> size_t = |call, pc| {
-                    let really = real!($name: fn(*mut c_void, $($before_type,)? size_t, size_t, Stream) -> size_t);
-                    let waits = reading_waits(stream, Need::Bytes(size.saturating_mul(count)));
-                    let result =
-                        on_stream(&mut call, stream, waits, pc, || really(buffer, $($before,)? size, count, stream));
-                    filled(&mut call, buffer as usize, (result * size) as isize, pc);
-                    result
-                };
+            fn $name / $count (
+                buffer: *mut c_void, $($before: $before_type,)? size: size_t, count: size_t, stream: Stream,
+            ) -> size_t = |call, pc| {
+                let really = real!($name: fn(*mut c_void, $($before_type,)? size_t, size_t, Stream) -> size_t);
+                let waits = reading_waits(stream, Need::Bytes(size.saturating_mul(count)));
+                let result =
+                    on_stream(&mut call, stream, waits, pc, || really(buffer, $($before,)? size, count, stream));
+                filled(&mut call, buffer as usize, (result * size) as isize, pc);
+                result
+            };
         )*}
     };
 }

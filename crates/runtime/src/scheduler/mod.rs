@@ -107,6 +107,12 @@ pub(crate) unsafe fn thread(number: usize) -> Option<*mut Thread> {
     unsafe { scheduler().threads.get(number).copied() }
 }
 
+/// Whether a thread has ended. The caller has the token.
+pub(crate) unsafe fn is_dead(number: u32) -> bool {
+    // SAFETY: threads are never freed.
+    unsafe { thread(number as usize).is_some_and(|thread| (*thread).state == State::Dead) }
+}
+
 /// Does something with every thread. The caller has the token.
 pub(crate) unsafe fn for_each(mut action: impl FnMut(&mut Thread)) {
     // SAFETY: threads are never freed; who has the token may change what is not the scheduler's.
@@ -351,6 +357,7 @@ unsafe fn hand_over(thread: &mut Thread, end: SegmentEnd, returns: bool) {
                     scheduler.end_in_deadlock();
                 }
                 LOCK.unlock();
+                watch::nudge();
             }
         }
         if returns {
@@ -463,7 +470,6 @@ impl Scheduler {
         for thread in &self.threads {
             // SAFETY: threads are never freed, and the lock is held.
             match unsafe { (**thread).state } {
-                State::Blocked(Waiting { what: What::Signal, .. }) => return false,
                 State::Blocked(_) => someone_waits = true,
                 State::Ready | State::Outside => return false,
                 State::Dead => {}

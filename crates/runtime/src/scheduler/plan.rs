@@ -105,6 +105,16 @@ impl Scheduler {
         }
     }
 
+    /// Gives the plan up before its next entry.
+    pub(super) unsafe fn stop_following(&mut self, how: &str) {
+        let next = match self.plan.entry() {
+            Some(PlanEntry::Run { thread, .. }) => thread,
+            _ => 0,
+        };
+        // SAFETY: as the caller's.
+        unsafe { self.diverge_at(next, 0, how) };
+    }
+
     /// Gives the plan up in the middle of an entry.
     pub(super) unsafe fn diverge(&mut self, thread: &Thread, steps: u64, how: &str) {
         self.plan.at = self.plan.at.saturating_sub(1);

@@ -63,14 +63,10 @@ impl Chooser {
         match self.policy {
             Policy::RunAhead | Policy::Replay => Some((next_in_turn(threads, from)?, self.quantum)),
             Policy::Random => {
-                let ready = threads.iter().filter(|thread| is_ready(thread)).count();
+                let ready = threads.iter().filter(is_ready).count();
                 let chosen = self.random.below(ready as u64) as usize;
                 // SAFETY: threads are never freed, and the lock is held.
-                let next = threads
-                    .iter()
-                    .filter(|thread| is_ready(thread))
-                    .nth(chosen)
-                    .map(|next| unsafe { (**next).number })?;
+                let next = threads.iter().filter(is_ready).nth(chosen).map(|next| unsafe { (**next).number })?;
                 Some((next, 1 + self.random.below((2 * self.quantum).saturating_sub(1))))
             }
             Policy::Pct => self.choose_by_priority(threads, from, end),
@@ -90,7 +86,7 @@ impl Chooser {
                 unsafe { (*from).priority = DROPPED + self.changes.len() as u64 };
             }
         }
-        let ready = threads.iter().filter(|thread| is_ready(thread));
+        let ready = threads.iter().filter(is_ready);
         // SAFETY: as above.
         let next = ready.map(|thread| unsafe { ((**thread).priority, (**thread).number) }).max()?.1;
         let until_change = self.changes.last().map_or(u64::MAX, |&change| change.saturating_sub(self.steps).max(1));

@@ -17,7 +17,7 @@ use crate::sys::{self, syscall};
 use crate::thread::{State, Thread};
 use interloper_wire::{Notice, SegmentEnd};
 use libc::{c_int, c_void, pthread_attr_t, pthread_t, siginfo_t};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::*};
 
 /// The signal that takes the token away: one that Linux never sends.
 const ATTENTION: c_int = libc::SIGSTKFLT;
@@ -27,6 +27,13 @@ const PERIOD: u64 = 20_000_000;
 /// After how many looks without a step a sleeping thread is taken to be stuck.
 const PATIENCE: u32 = 5;
 
+/// The least time between two looks.
+const MOMENT: u64 = 100_000;
+/// How long a plan's thread may be in a system call while others could run.
+const LONG: u64 = 3_000_000_000;
+
+/// Changes when nobody has the token.
+static NUDGE: AtomicU32 = AtomicU32::new(0);
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
 /// Where the runtime's own code is: a thread that is there is not stuck.
 static TEXT: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
@@ -85,9 +92,10 @@ unsafe fn find_own_code() {
 unsafe extern "C-unwind" fn watch(_nothing: *mut c_void) -> *mut c_void {
     let mut last = (0, u32::MAX, 0);
     let mut unchanged = 0;
+    let mut pause = PERIOD;
     loop {
-        // SAFETY: the time lives through the call.
-        unsafe { syscall!(libc::SYS_nanosleep, [0u64, PERIOD].as_ptr(), 0) };
+        let nudge = NUDGE.load(Acquire);
+        sys::futex_wait(&NUDGE, nudge, Some(pause));
         if !crate::start::is_recording() {
             return std::ptr::null_mut();
         }
@@ -98,10 +106,12 @@ unsafe extern "C-unwind" fn watch(_nothing: *mut c_void) -> *mut c_void {
             remind(&state.threads);
             match state.holder {
                 None => {
-                    fire_timers();
+                    pause = fire_timers().unwrap_or(PERIOD).clamp(MOMENT, PERIOD);
+                    give_up_waiting();
                     None
                 }
                 Some(holder) => {
+                    pause = PERIOD;
                     let thread = &*state.threads[holder as usize];
                     let now = (state.turns, holder, thread.steps());
                     unchanged = if now == last { unchanged + 1 } else { 0 };
@@ -134,21 +144,43 @@ unsafe fn remind(threads: &[*mut Thread]) {
     }
 }
 
-/// Wakes those whose time has come while nobody has the token. The lock is held.
-unsafe fn fire_timers() {
+/// Wakes those whose time has come while nobody has the token, and tells how long it is until the next. The
+/// lock is held.
+unsafe fn fire_timers() -> Option<u64> {
     // SAFETY: the lock is held, and nobody has the token.
     unsafe {
         let scheduler = scheduler();
         if scheduler.plan.is_active() {
-            return;
+            return None;
         }
-        let Some((deadline, number)) = scheduler.first_deadline() else { return };
-        let elapsed = sys::real_nanoseconds() - scheduler.idle_since;
-        if clock::elapsed() + elapsed >= deadline {
+        let (deadline, number) = scheduler.first_deadline()?;
+        let now = clock::elapsed() + (sys::real_nanoseconds() - scheduler.idle_since);
+        if now >= deadline {
             scheduler.time_out(number);
+            fill_vacancy();
+            return None;
+        }
+        Some(deadline - now)
+    }
+}
+
+/// A plan may say that a thread is next whose system call does not return this time. The lock is held.
+unsafe fn give_up_waiting() {
+    // SAFETY: the lock is held, and nobody has the token; threads are never freed.
+    unsafe {
+        let scheduler = scheduler();
+        let is_any_ready = scheduler.threads.iter().any(|thread| (**thread).state == State::Ready);
+        if scheduler.plan.is_active() && is_any_ready && sys::real_nanoseconds() - scheduler.idle_since > LONG {
+            scheduler.stop_following("the thread was to run, but its system call does not return");
             fill_vacancy();
         }
     }
+}
+
+/// Nobody has the token from now on: there may be timers to watch.
+pub(super) fn nudge() {
+    NUDGE.fetch_add(1, Release);
+    sys::futex_wake(&NUDGE);
 }
 
 fn is_asleep(kernel_id: i32) -> bool {

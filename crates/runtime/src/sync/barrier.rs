@@ -2,6 +2,7 @@
 
 use super::{Patience, Waiters, objects};
 use crate::call::{Call, interpose, real};
+use crate::shadow;
 use crate::thread::{Thread, What, Woken};
 use interloper_wire::Kind;
 use libc::{c_int, c_uint, c_void, pthread_barrier_t};
@@ -17,6 +18,7 @@ pub(crate) struct Barrier {
 unsafe fn wait(thread: &mut Thread, barrier: usize, pc: usize) -> Option<c_int> {
     // SAFETY: the caller has the token; no reference into the tables is kept while waiting.
     unsafe {
+        shadow::meet_object(thread, barrier);
         let state = objects().barriers.get_mut(&barrier)?;
         thread.log(Kind::BarrierArrive, barrier, pc, []);
         state.arrived += 1;

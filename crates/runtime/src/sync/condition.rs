@@ -6,6 +6,7 @@
 use super::{Patience, Waiters, mutex, objects};
 use crate::call::{Call, interpose, real};
 use crate::log::{self, header};
+use crate::shadow;
 use crate::thread::{Thread, What, Woken};
 use interloper_wire::{Kind, RecordHeader, WaitArg};
 use libc::{c_int, clockid_t, pthread_cond_t, pthread_condattr_t, pthread_mutex_t, timespec};
@@ -27,6 +28,7 @@ pub(crate) unsafe fn wait(thread: &mut Thread, condition: usize, mutex: usize, p
     // SAFETY: the caller has the token; no reference into the tables is kept while waiting.
     unsafe {
         crate::signals::test_cancel(thread);
+        shadow::meet_object(thread, condition);
         thread.log(Kind::WaitBegin, condition, pc, [mutex as u64]);
         let depth = mutex::give_up(thread, mutex);
         objects().conditions.entry(condition).or_default().waiters.add(thread);

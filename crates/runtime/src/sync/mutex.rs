@@ -7,7 +7,8 @@ use super::{Patience, Waiters, objects};
 use crate::call::{Call, interpose, real};
 use crate::log::{self, header};
 use crate::scheduler;
-use crate::thread::{State, Thread, What, Woken};
+use crate::shadow;
+use crate::thread::{Thread, What, Woken};
 use interloper_wire::{Kind, LockArg, RecordHeader};
 use libc::{c_int, clockid_t, pthread_mutex_t, pthread_mutexattr_t, timespec};
 
@@ -90,6 +91,9 @@ unsafe fn lock_as(thread: &mut Thread, mutex: usize, traits: Traits, patience: P
     let mut has_asked = false;
     // SAFETY: the caller has the token; no reference into the tables is kept while waiting.
     unsafe {
+        if !objects().mutexes.contains_key(&mutex) {
+            shadow::meet_object(thread, mutex);
+        }
         loop {
             let state = objects().mutexes.entry(mutex).or_default();
             match state.owner {
@@ -104,10 +108,10 @@ unsafe fn lock_as(thread: &mut Thread, mutex: usize, traits: Traits, patience: P
                         log_lock(thread, Kind::Acquire, arg, mutex, pc);
                         return 0;
                     }
-                    Type::ErrorCheck if arg == 0 => return libc::EDEADLK,
+                    Type::ErrorCheck if !matches!(patience, Patience::None) => return libc::EDEADLK,
                     Type::ErrorCheck | Type::Normal => {}
                 },
-                Some(owner) if traits.is_robust && is_dead(owner) => {
+                Some(owner) if traits.is_robust && scheduler::is_dead(owner) => {
                     state.owner = Some(thread.number);
                     // Its dead owner never gave it back, so that it cannot be acquired in the log.
                     return libc::EOWNERDEAD;
@@ -135,11 +139,6 @@ unsafe fn lock_as(thread: &mut Thread, mutex: usize, traits: Traits, patience: P
             crate::signals::attend(thread);
         }
     }
-}
-
-unsafe fn is_dead(number: u32) -> bool {
-    // SAFETY: the caller has the token; threads are never freed.
-    unsafe { scheduler::thread(number as usize).is_some_and(|thread| (*thread).state == State::Dead) }
 }
 
 /// Gives the mutex back, by one level.

@@ -8,13 +8,12 @@ use crate::thread::{Thread, What, Woken};
 use interloper_wire::Kind;
 use libc::c_int;
 
-/// How far an initialisation is.
+/// Whether an initialisation is under way.
 #[derive(Default)]
 enum Progress {
     #[default]
-    NotBegun,
+    None,
     RunBy(u32),
-    Done,
 }
 
 /// The state of a once flag or guard.
@@ -29,23 +28,25 @@ impl Once {
     pub(crate) fn runner(&self) -> Option<u32> {
         match self.progress {
             Progress::RunBy(number) => Some(number),
-            Progress::NotBegun | Progress::Done => None,
+            Progress::None => None,
         }
     }
 }
 
 /// Whether this thread is to run the initialiser; if not, it has been run.
-unsafe fn begin(thread: &mut Thread, flag: usize, pc: usize) -> bool {
+///
+/// The flag itself says whether it has: one that does not is new, whatever was at this address before.
+unsafe fn begin(thread: &mut Thread, flag: usize, is_done: impl Fn() -> bool, pc: usize) -> bool {
     // SAFETY: the caller has the token; no reference into the tables is kept while waiting.
     unsafe {
         loop {
+            if is_done() {
+                thread.log(Kind::OncePass, flag, pc, []);
+                return false;
+            }
             let state = objects().onces.entry(flag).or_default();
             match state.progress {
-                Progress::Done => {
-                    thread.log(Kind::OncePass, flag, pc, []);
-                    return false;
-                }
-                Progress::NotBegun => {
+                Progress::None => {
                     state.progress = Progress::RunBy(thread.number);
                     thread.log(Kind::OnceBegin, flag, pc, []);
                     return true;
@@ -62,12 +63,12 @@ unsafe fn begin(thread: &mut Thread, flag: usize, pc: usize) -> bool {
     }
 }
 
-unsafe fn end(thread: &mut Thread, flag: usize, is_done: bool, pc: usize) {
+unsafe fn end(thread: &mut Thread, flag: usize, pc: usize) {
     // SAFETY: the caller has the token.
     unsafe {
         thread.log(Kind::OnceEnd, flag, pc, []);
         let state = objects().onces.entry(flag).or_default();
-        state.progress = if is_done { Progress::Done } else { Progress::NotBegun };
+        state.progress = Progress::None;
         state.waiters.wake_all();
     }
 }
@@ -80,22 +81,21 @@ pub(super) unsafe fn run_once(
     initialiser: Initialiser,
     pc: usize,
 ) -> c_int {
-    /// Says that the initialiser has not run if it is left by an exception.
-    struct Attempt<'a>(&'a mut Call, usize, bool, usize);
+    /// Says that it is over, also if the initialiser is left by an exception and has not run.
+    struct Attempt<'a>(&'a mut Call, usize, usize);
     impl Drop for Attempt<'_> {
         fn drop(&mut self) {
             // SAFETY: a `Call` is proof of the token.
-            unsafe { end(self.0, self.1, self.2, self.3) };
+            unsafe { end(self.0, self.1, self.2) };
         }
     }
     /// What glibc leaves in a flag when all is done; code that was not compiled for us may look there.
     const DONE: c_int = 2;
     // SAFETY: a `Call` is proof of the token; the flag is valid, as the function demands.
     unsafe {
-        if *flag != DONE && begin(&mut call, flag as usize, pc) {
-            let mut attempt = Attempt(&mut call, flag as usize, false, pc);
+        if begin(&mut call, flag as usize, || *flag == DONE, pc) {
+            let attempt = Attempt(&mut call, flag as usize, pc);
             attempt.0.run(|| initialiser());
-            attempt.2 = true;
             *flag = DONE;
         }
     }
@@ -112,10 +112,10 @@ interpose! {
     fn pthread_once / 2 (flag: *mut libc::pthread_once_t, initialiser: Initialiser) -> c_int =
         |call, pc| run_once(call, flag, initialiser, pc);
     fn __cxa_guard_acquire / 1 (guard: usize) -> c_int =
-        |call, pc| c_int::from(!is_guard_done(guard) && begin(&mut call, guard, pc));
+        |call, pc| c_int::from(begin(&mut call, guard, || is_guard_done(guard), pc));
     fn __cxa_guard_release / 1 (guard: usize) = |call, pc| {
         *(guard as *mut u8) = 1;
-        end(&mut call, guard, true, pc);
+        end(&mut call, guard, pc);
     };
-    fn __cxa_guard_abort / 1 (guard: usize) = |call, pc| end(&mut call, guard, false, pc);
+    fn __cxa_guard_abort / 1 (guard: usize) = |call, pc| end(&mut call, guard, pc);
 }

@@ -3,6 +3,7 @@
 use super::{Patience, Waiters, mutex::log_lock, objects};
 use crate::call::{Call, interpose, real};
 use crate::scheduler;
+use crate::shadow;
 use crate::thread::{Thread, What, Woken};
 use interloper_wire::{Kind, LockArg};
 use libc::{c_int, c_void, clockid_t, pthread_rwlock_t, timespec};
@@ -30,6 +31,9 @@ unsafe fn lock(thread: &mut Thread, address: usize, side: Side, patience: Patien
     let mut has_asked = false;
     // SAFETY: the caller has the token; no reference into the tables is kept while waiting.
     unsafe {
+        if !objects().rwlocks.contains_key(&address) {
+            shadow::meet_object(thread, address);
+        }
         loop {
             let state = objects().rwlocks.entry(address).or_default();
             let is_free = match side {

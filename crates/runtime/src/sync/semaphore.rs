@@ -5,6 +5,7 @@
 use super::{Patience, Waiters, objects};
 use crate::call::{Call, interpose, real};
 use crate::scheduler;
+use crate::shadow;
 use crate::sys::set_errno;
 use crate::thread::{Thread, What, Woken};
 use interloper_wire::Kind;
@@ -36,6 +37,7 @@ unsafe fn wait(thread: &mut Thread, semaphore: usize, patience: Patience, pc: us
     // SAFETY: the caller has the token; no reference into the tables is kept while waiting.
     unsafe {
         crate::signals::test_cancel(thread);
+        shadow::meet_object(thread, semaphore);
         loop {
             let this = state(semaphore);
             if this.count > 0 {

@@ -20,6 +20,7 @@ use crate::thread::{Guarded, Pending, StartRoutine, State, Thread, What, Woken};
 use interloper_wire::{Kind, Stop};
 use libc::{c_int, c_void, clockid_t, pthread_attr_t, pthread_key_t, pthread_t, timespec};
 use rustc_hash::FxBuildHasher;
+use std::marker::PhantomPinned;
 use std::sync::atomic::{AtomicU32, Ordering::*};
 
 /// What is known of threads beyond what the scheduler knows. Guarded by the token.
@@ -76,6 +77,7 @@ pub(crate) fn new_thread() -> *mut Thread {
         destructor_rounds: 0,
         signals: crate::signals::Arrived::new(),
         is_cancelled: false,
+        _shared: PhantomPinned,
     }))
 }
 
@@ -226,6 +228,11 @@ unsafe fn finish(thread: &mut Thread) {
         if thread.is_detached {
             THREADS.get().by_handle.remove(&(thread.pthread as usize));
         }
+        if scheduler::find(|other| other.number != thread.number && other.state != State::Dead).is_none() {
+            // glibc would end the process, but for the thread that watches.
+            thread.inside = 0;
+            libc::exit(0);
+        }
         let number = thread.number as usize;
         scheduler::wake_those_waiting_for(What::Join, number);
         scheduler::finish(thread);
@@ -259,7 +266,7 @@ pub(super) unsafe fn join(
             return libc::EINVAL;
         }
         crate::signals::test_cancel(call);
-        while other.state != State::Dead {
+        while !scheduler::is_dead(other.number) {
             if let Patience::None = patience {
                 return libc::EBUSY;
             }
