@@ -137,6 +137,15 @@ pub(crate) unsafe fn attend(thread: &mut Thread) {
     }
 }
 
+/// Whether the program wants system calls to go on after all the signals that have come.
+pub(crate) unsafe fn all_restart(thread: &Thread) -> bool {
+    let arrived = thread.signals.0.load(Relaxed);
+    // SAFETY: the caller has the token.
+    let actions = unsafe { ACTIONS.get() };
+    let mut signals = (1..SIGNALS).filter(|signal| arrived & 1 << (signal - 1) != 0);
+    signals.all(|signal| actions[signal].is_some_and(|action| action.sa_flags & libc::SA_RESTART != 0))
+}
+
 /// A point at which a thread may be cancelled. The thread is in the runtime.
 pub(crate) unsafe fn test_cancel(thread: &mut Thread) {
     // SAFETY: the running thread; what it unwinds through is prepared for that.

@@ -1,6 +1,6 @@
 //! System calls that may block are made without the token.
 
-use crate::call::Call;
+use crate::call::{Call, real};
 use crate::ranges;
 use crate::scheduler;
 use crate::sync::futex::stop;
@@ -35,6 +35,82 @@ pub(crate) unsafe fn outside<R>(call: &mut Call, may_block: bool, pc: usize, act
         scheduler::leave(call);
         let _outside = Outside(&raw mut **call);
         action()
+    }
+}
+
+/// Waits without the token until the file is ready, and then makes the call with it. So what the call finds is what
+/// earlier turns have left there, and is the same when they are taken again; as long as it is this program's
+/// threads that talk to each other.
+///
+/// A signal interrupts the wait. Its handler is run, and if it says so the wait goes on.
+pub(crate) unsafe fn when_ready<R: Failure>(
+    call: &mut Call,
+    file: c_int,
+    events: i16,
+    pc: usize,
+    action: impl FnOnce() -> R,
+) -> R {
+    // SAFETY: a `Call` is proof of the token; the request lives through the calls.
+    unsafe {
+        let really = real!(poll: fn(*mut libc::pollfd, libc::nfds_t, c_int) -> c_int);
+        let waits = is_blocking(file) && may_block(file, events);
+        loop {
+            let mut request = libc::pollfd { fd: file, events, revents: 0 };
+            let timeout = if waits || scheduler::is_following() { -1 } else { 0 };
+            let request = &raw mut request;
+            let wait = || {
+                if is_blocking(file) { really(request, 1, timeout) } else { 0 }
+            };
+            if outside(call, waits, pc, wait) >= 0 {
+                return action();
+            }
+            let restarts = crate::signals::all_restart(call);
+            crate::signals::attend(call);
+            if !restarts {
+                crate::sys::set_errno(libc::EINTR);
+                return R::FAILED;
+            }
+        }
+    }
+}
+
+/// A result that may say that a call failed.
+pub(crate) trait Failure {
+    const FAILED: Self;
+}
+
+impl Failure for c_int {
+    const FAILED: c_int = -1;
+}
+
+impl Failure for isize {
+    const FAILED: isize = -1;
+}
+
+/// Writes as `write` would, in parts that do not block once there is room for them.
+pub(crate) unsafe fn write_in_parts(
+    call: &mut Call,
+    file: c_int,
+    len: usize,
+    pc: usize,
+    mut part: impl FnMut(usize, usize) -> isize,
+) -> isize {
+    let mut done = 0;
+    // SAFETY: a `Call` is proof of the token.
+    unsafe {
+        let limit = if write_may_block(file, len) && is_blocking(file) { libc::PIPE_BUF } else { usize::MAX };
+        loop {
+            let next = (len - done).min(limit);
+            let result = when_ready(call, file, POLLOUT, pc, || part(done, next));
+            match usize::try_from(result) {
+                Err(_) if done == 0 => return result,
+                Err(_) => return done as isize,
+                Ok(written) => done += written,
+            }
+            if done >= len || result == 0 {
+                return done as isize;
+            }
+        }
     }
 }
 

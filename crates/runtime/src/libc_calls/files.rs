@@ -12,24 +12,24 @@ use super::passage::watch;
 use crate::call::{interpose, real};
 use crate::ranges;
 use crate::sys::syscall;
-use libc::{c_char, c_int, c_void, iovec, mode_t, off_t, size_t, ssize_t};
+use libc::{POLLIN, c_char, c_int, c_void, iovec, mode_t, off_t, size_t, ssize_t};
 
 interpose! {
     fn read / 3 (file: c_int, buffer: *mut c_void, len: size_t) -> ssize_t = |call, pc| {
         let really = real!(read: fn(c_int, *mut c_void, size_t) -> ssize_t);
-        let result = outside(&mut call, read_may_block(file), pc, || really(file, buffer, len));
+        let result = when_ready(&mut call, file, POLLIN, pc, || really(file, buffer, len));
         filled(&mut call, buffer as usize, result, pc);
         result
     };
     fn __read_chk / 4 (file: c_int, buffer: *mut c_void, len: size_t, room: size_t) -> ssize_t = |call, pc| {
         let really = real!(__read_chk: fn(c_int, *mut c_void, size_t, size_t) -> ssize_t);
-        let result = outside(&mut call, read_may_block(file), pc, || really(file, buffer, len, room));
+        let result = when_ready(&mut call, file, POLLIN, pc, || really(file, buffer, len, room));
         filled(&mut call, buffer as usize, result, pc);
         result
     };
     fn readv / 3 (file: c_int, pieces: *const iovec, count: c_int) -> ssize_t = |call, pc| {
         let really = real!(readv: fn(c_int, *const iovec, c_int) -> ssize_t);
-        let result = outside(&mut call, read_may_block(file), pc, || really(file, pieces, count));
+        let result = when_ready(&mut call, file, POLLIN, pc, || really(file, pieces, count));
         filled_pieces(&mut call, pieces, count as usize, result, pc);
         result
     };
@@ -37,7 +37,7 @@ interpose! {
         call.settle();
         ranges::read(&mut call, buffer as usize, len, pc);
         let really = real!(write: fn(c_int, *const c_void, size_t) -> ssize_t);
-        outside(&mut call, write_may_block(file, len), pc, || really(file, buffer, len))
+        write_in_parts(&mut call, file, len, pc, |from, len| really(file, buffer.byte_add(from), len))
     };
     fn writev / 3 (file: c_int, pieces: *const iovec, count: c_int) -> ssize_t = |call, pc| {
         let len = read_pieces(&mut call, pieces, count as usize, pc);
@@ -46,7 +46,7 @@ interpose! {
     };
     fn eventfd_read / 2 (file: c_int, value: *mut u64) -> c_int = |call, pc| {
         let really = real!(eventfd_read: fn(c_int, *mut u64) -> c_int);
-        let result = outside(&mut call, read_may_block(file), pc, || really(file, value));
+        let result = when_ready(&mut call, file, POLLIN, pc, || really(file, value));
         if result == 0 {
             filled_in(&mut call, value, pc);
         }
@@ -79,8 +79,7 @@ macro_rules! reads_at {
             fn $name / $count (file: c_int, buffer: *mut c_void, len: size_t, at: off_t $(, $more: $type)?) -> ssize_t =
                 |call, pc| {
                     let really = real!($name: fn(c_int, *mut c_void, size_t, off_t $(, $type)?) -> ssize_t);
-                    let waits = read_may_block(file);
-                    let result = outside(&mut call, waits, pc, || really(file, buffer, len, at $(, $more)?));
+                    let result = when_ready(&mut call, file, POLLIN, pc, || really(file, buffer, len, at $(, $more)?));
                     filled(&mut call, buffer as usize, result, pc);
                     result
                 };
@@ -102,8 +101,7 @@ macro_rules! reads_pieces_at {
             fn $name / $count (file: c_int, pieces: *const iovec, count: c_int, at: off_t $(, $more: $type)?)
                 -> ssize_t = |call, pc| {
                     let really = real!($name: fn(c_int, *const iovec, c_int, off_t $(, $type)?) -> ssize_t);
-                    let waits = read_may_block(file);
-                    let result = outside(&mut call, waits, pc, || really(file, pieces, count, at $(, $more)?));
+                    let result = when_ready(&mut call, file, POLLIN, pc, || really(file, pieces, count, at $(, $more)?));
                     filled_pieces(&mut call, pieces, count as usize, result, pc);
                     result
                 };

@@ -59,7 +59,17 @@ interpose! {
         }
         let really = real!(poll: fn(*mut pollfd, nfds_t, c_int) -> c_int);
         let waits = timeout != 0 && all_quiet(&mut call, files, count);
-        let result = outside(&mut call, waits, pc, || really(files, count, timeout));
+        // Asked again with the token, so that the answer is that of the turns before, not of the moment.
+        let mut result;
+        loop {
+            result = outside(&mut call, waits, pc, || really(files, count, timeout));
+            if result > 0 {
+                result = really(files, count, 0);
+            }
+            if result != 0 || timeout >= 0 {
+                break;
+            }
+        }
         if result >= 0 {
             filled_files(&mut call, files, count, pc);
         }

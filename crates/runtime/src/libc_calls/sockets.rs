@@ -6,8 +6,22 @@ use super::passage::{interpose_six, watch};
 use crate::call::{Call, interpose, real};
 use crate::ranges;
 use libc::{
-    c_char, c_int, c_long, c_uint, c_void, mmsghdr, mqd_t, msghdr, size_t, sockaddr, socklen_t, ssize_t, timespec,
+    POLLIN, c_char, c_int, c_long, c_uint, c_void, mmsghdr, mqd_t, msghdr, size_t, sockaddr, socklen_t, ssize_t, timespec,
 };
+
+/// Receives once there is something, or without waiting if so asked; all of it, if so asked, however long it takes.
+unsafe fn receive<R: Failure>(call: &mut Call, socket: c_int, flags: c_int, pc: usize, action: impl FnOnce() -> R) -> R {
+    // SAFETY: a `Call` is proof of the token.
+    unsafe {
+        if flags & libc::MSG_DONTWAIT != 0 {
+            return outside(call, false, pc, action);
+        }
+        if flags & libc::MSG_WAITALL != 0 {
+            return outside(call, true, pc, action);
+        }
+        when_ready(call, socket, POLLIN, pc, action)
+    }
+}
 
 /// Whether receiving could wait, with these flags.
 unsafe fn receive_may_block(socket: c_int, flags: c_int) -> bool {
@@ -67,24 +81,21 @@ unsafe fn read_message(call: &mut Call, message: *const msghdr, pc: usize) -> us
 interpose! {
     fn recv / 4 (socket: c_int, buffer: *mut c_void, len: size_t, flags: c_int) -> ssize_t = |call, pc| {
         let really = real!(recv: fn(c_int, *mut c_void, size_t, c_int) -> ssize_t);
-        let waits = receive_may_block(socket, flags);
-        let result = outside(&mut call, waits, pc, || really(socket, buffer, len, flags));
+        let result = receive(&mut call, socket, flags, pc, || really(socket, buffer, len, flags));
         filled(&mut call, buffer as usize, result.min(len as isize), pc);
         result
     };
     fn __recv_chk / 5 (socket: c_int, buffer: *mut c_void, len: size_t, room: size_t, flags: c_int) -> ssize_t =
         |call, pc| {
             let really = real!(__recv_chk: fn(c_int, *mut c_void, size_t, size_t, c_int) -> ssize_t);
-            let waits = receive_may_block(socket, flags);
-            let result = outside(&mut call, waits, pc, || really(socket, buffer, len, room, flags));
+            let result = receive(&mut call, socket, flags, pc, || really(socket, buffer, len, room, flags));
             filled(&mut call, buffer as usize, result.min(len as isize), pc);
             result
         };
     fn recvmsg / 3 (socket: c_int, message: *mut msghdr, flags: c_int) -> ssize_t = |call, pc| {
         let really = real!(recvmsg: fn(c_int, *mut msghdr, c_int) -> ssize_t);
         let room = (*message).msg_namelen;
-        let waits = receive_may_block(socket, flags);
-        let result = outside(&mut call, waits, pc, || really(socket, message, flags));
+        let result = receive(&mut call, socket, flags, pc, || really(socket, message, flags));
         if result >= 0 {
             filled_message(&mut call, message, result, room, pc);
         }
@@ -134,7 +145,7 @@ interpose! {
     fn accept / 3 (socket: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int = |call, pc| {
         let really = real!(accept: fn(c_int, *mut sockaddr, *mut socklen_t) -> c_int);
         let room = room_for(len);
-        let result = outside(&mut call, read_may_block(socket), pc, || really(socket, address, len));
+        let result = when_ready(&mut call, socket, POLLIN, pc, || really(socket, address, len));
         if result >= 0 {
             filled_address(&mut call, address as usize, len, room, pc);
         }
@@ -143,7 +154,7 @@ interpose! {
     fn accept4 / 4 (socket: c_int, address: *mut sockaddr, len: *mut socklen_t, flags: c_int) -> c_int = |call, pc| {
         let really = real!(accept4: fn(c_int, *mut sockaddr, *mut socklen_t, c_int) -> c_int);
         let room = room_for(len);
-        let result = outside(&mut call, read_may_block(socket), pc, || really(socket, address, len, flags));
+        let result = when_ready(&mut call, socket, POLLIN, pc, || really(socket, address, len, flags));
         if result >= 0 {
             filled_address(&mut call, address as usize, len, room, pc);
         }
@@ -224,8 +235,7 @@ interpose_six! {
         let really =
             real!(recvfrom: fn(c_int, *mut c_void, size_t, c_int, *mut sockaddr, *mut socklen_t) -> ssize_t);
         let room = room_for(address_len);
-        let waits = receive_may_block(socket, flags);
-        let result = outside(&mut call, waits, pc, || really(socket, buffer, len, flags, address, address_len));
+        let result = receive(&mut call, socket, flags, pc, || really(socket, buffer, len, flags, address, address_len));
         if result >= 0 {
             filled(&mut call, buffer as usize, result.min(len as isize), pc);
             filled_address(&mut call, address as usize, address_len, room, pc);
