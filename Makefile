@@ -11,10 +11,10 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 FUZZ_SECONDS ?= 60
 BENCH_ARGS   ?=
 
-.PHONY: help setup build demo test lint audit bench fuzz install clean
+.PHONY: help setup build demo test soak test-real lint audit bench fuzz install clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## check that what a build needs is there
 	@scripts/setup.sh
@@ -22,11 +22,17 @@ setup: ## check that what a build needs is there
 build: setup ## build release binaries into target/release
 	$(CARGO) build --release --locked
 
-demo: build ## analyse the example traces
+demo: build ## record a small buggy program, predict, and make it fail
 	INTERLOPER=$(TARGET)/release/interloper examples/demo.sh
 
 test: setup ## run all tests
 	$(CARGO) test --workspace --locked
+
+soak: setup ## replay every recording of the corpus a hundred times (takes long)
+	INTERLOPER_REPLAYS=100 $(CARGO) test --locked -p interloper-cli --test corpus
+
+test-real: build ## build and record real programs from Debian's sources (needs the network)
+	INTERLOPER=$(TARGET)/release/interloper scripts/real.sh
 
 lint: ## check format, lints, documentation, licences and sources of dependencies
 	@scripts/setup.sh lint
@@ -44,8 +50,9 @@ audit: ## look for known vulnerabilities in dependencies (needs the network)
 bench: build ## measure, side by side with the floor; BENCH_ARGS=--large for the long tables
 	@mkdir -p $(TARGET)/bench
 	$(CC) -std=c11 -O2 -Wall -Wextra -o $(TARGET)/bench/floor benches/floor.c
-	$(TARGET)/release/interloper-bench --interloper $(TARGET)/release/interloper \
-	    --floor $(TARGET)/bench/floor --data $(TARGET)/bench $(BENCH_ARGS)
+	INTERLOPER_INCLUDE=$(CURDIR)/include $(TARGET)/release/interloper-bench \
+	    --interloper $(TARGET)/release/interloper --floor $(TARGET)/bench/floor --data $(TARGET)/bench \
+	    --pbzip2 $(TARGET)/real/src $(BENCH_ARGS)
 
 fuzz: ## run every fuzz target for FUZZ_SECONDS (needs cargo-fuzz, see fuzz/README.md)
 	@$(CARGO) fuzz --version >/dev/null 2>&1 || { echo "fuzz: no cargo-fuzz; see fuzz/README.md" >&2; exit 1; }
@@ -57,8 +64,11 @@ fuzz: ## run every fuzz target for FUZZ_SECONDS (needs cargo-fuzz, see fuzz/READ
 	done
 
 install: build ## install under PREFIX (default /usr/local)
-	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/doc/interloper"
+	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/lib/interloper" "$(DESTDIR)$(PREFIX)/include" \
+	    "$(DESTDIR)$(PREFIX)/share/doc/interloper"
 	install -m 755 $(TARGET)/release/interloper "$(DESTDIR)$(PREFIX)/bin/interloper"
+	install -m 755 $(TARGET)/release/libinterloper_rt.so "$(DESTDIR)$(PREFIX)/lib/interloper/libinterloper_rt.so"
+	install -m 644 include/interloper.h "$(DESTDIR)$(PREFIX)/include/interloper.h"
 	install -m 644 LICENSE-MIT LICENSE-APACHE "$(DESTDIR)$(PREFIX)/share/doc/interloper"
 
 clean: ## remove everything that was built

@@ -11,11 +11,16 @@
 mod inputs;
 mod machine;
 mod measure;
+mod programs;
+mod recording;
+mod scout;
 mod tables;
 
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use inputs::Inputs;
+use recording::Recording;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use tables::Bench;
 
@@ -40,6 +45,18 @@ struct Arguments {
     /// Only make this many events of a shape, as a contender of the first table
     #[arg(long, hide = true, num_args = 2, value_names = ["EVENTS", "SHAPE"])]
     make: Vec<String>,
+    /// Only run a program as a scout, as a contender of the last table
+    #[arg(long, hide = true, num_args = 0, requires = "command")]
+    scout: bool,
+    /// The program to run
+    #[arg(last = true, hide = true)]
+    command: Vec<OsString>,
+    /// Where the programs to record are
+    #[arg(long, default_value = "benches/recording")]
+    programs: PathBuf,
+    /// Where folders with the sources of pbzip2 and bzip2 are
+    #[arg(long, default_value = "target/real/src", overrides_with = "pbzip2")]
+    pbzip2: PathBuf,
     /// Only these tables
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Table>,
@@ -59,6 +76,8 @@ enum Table {
     Growth,
     /// The join phase on the elevator
     Elevator,
+    /// What recording a program costs
+    Recording,
 }
 
 fn main() -> Result<()> {
@@ -66,6 +85,16 @@ fn main() -> Result<()> {
     if let [events, shape] = &arguments.make[..] {
         return tables::make(shape.parse()?, events.parse()?);
     }
+    if arguments.scout {
+        return scout::run(&arguments.command);
+    }
+    let recording = Recording {
+        interloper: arguments.interloper.clone(),
+        programs: arguments.programs,
+        pbzip2: arguments.pbzip2,
+        folder: arguments.data.join("recording"),
+        rounds: arguments.rounds,
+    };
     let bench = Bench {
         inputs: Inputs::new(arguments.interloper.clone(), arguments.data)?,
         interloper: arguments.interloper,
@@ -93,6 +122,9 @@ fn main() -> Result<()> {
     }
     if wanted(Table::Elevator) {
         bench.elevator()?;
+    }
+    if wanted(Table::Recording) {
+        recording.print()?;
     }
     Ok(())
 }

@@ -13,20 +13,35 @@ pub(crate) struct Contender {
     pub(crate) name: &'static str,
     program: OsString,
     arguments: Vec<OsString>,
+    environment: &'static [(&'static str, &'static str)],
+    /// The statuses it may end with.
+    expected: &'static [i32],
 }
 
 impl Contender {
     pub(crate) fn new(name: &'static str, program: &Path, arguments: &[&str], input: &Path) -> Self {
         let mut arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
         arguments.push(input.into());
-        Contender { name, program: program.into(), arguments }
+        // One means that something was found, which is none of our business.
+        Contender { name, program: program.into(), arguments, environment: &[], expected: &[0, 1] }
+    }
+
+    /// Any program with its arguments and what it needs to find in its environment; it must succeed.
+    pub(crate) fn program(
+        name: &'static str,
+        command: Vec<OsString>,
+        environment: &'static [(&'static str, &'static str)],
+    ) -> Self {
+        let mut words = command.into_iter();
+        let program = words.next().unwrap_or_default();
+        Contender { name, program, arguments: words.collect(), environment, expected: &[0] }
     }
 }
 
 /// What a run has cost; of several runs, the least of each.
 #[derive(Clone)]
 pub(crate) struct Cost {
-    /// User and system time of all its threads.
+    /// User and system time of all its threads, and of the processes it waited for.
     pub(crate) cpu: Duration,
     /// From start to end.
     pub(crate) wall: Duration,
@@ -64,6 +79,7 @@ pub(crate) fn side_by_side(contenders: &[Contender], rounds: u32) -> Result<Vec<
 fn run(contender: &Contender) -> Result<Cost> {
     let mut command = Command::new(&contender.program);
     command.args(&contender.arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command.envs(contender.environment.iter().copied());
     let cannot_run = || format!("cannot run {}", contender.program.display());
     let started = Instant::now();
     let mut child = command.spawn().with_context(cannot_run)?;
@@ -73,8 +89,7 @@ fn run(contender: &Contender) -> Result<Cost> {
     }
     let used = child.wait4().with_context(cannot_run)?;
     let wall = started.elapsed();
-    // One means that something was found, which is none of our business.
-    if !matches!(used.status.code(), Some(0 | 1)) {
+    if !used.status.code().is_some_and(|code| contender.expected.contains(&code)) {
         bail!("{} failed ({}):\n{said}", contender.program.display(), used.status);
     }
     Ok(Cost { cpu: used.rusage.utime + used.rusage.stime, wall, memory: used.rusage.maxrss, said })

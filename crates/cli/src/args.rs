@@ -11,7 +11,7 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   interloper record -- ./program arguments      what do its threads do?
-  interloper analyze                            what could go wrong in another run?
+  interloper analyze                            what could have gone wrong?
   interloper analyze run.std                    which violations are possible?
   interloper analyze run.std --property serial  was that order all right?
   interloper generate bank --events 1000000 -o bank.ilt

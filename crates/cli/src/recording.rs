@@ -156,8 +156,22 @@ impl Observer for Watcher {
 
 /// Says what there is to tell about a run.
 pub(crate) fn tell(outcome: &RecordOutcome) {
-    for notice in outcome.notices.iter().filter(|notice| !matches!(notice, RunNotice::Diverged { .. })) {
-        message::say("note", &notice.to_string());
+    /// More of one kind than this say nothing new.
+    const MOST: usize = 10;
+    let notices = outcome.notices.iter().filter(|notice| !matches!(notice, RunNotice::Diverged { .. }));
+    let mut told: Vec<(String, u64)> = Vec::new();
+    for text in notices.map(ToString::to_string) {
+        match told.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, times)) => *times += 1,
+            None => told.push((text, 1)),
+        }
+    }
+    for (text, times) in told.iter().take(MOST) {
+        let times = if *times > 1 { format!(" ({times} times)") } else { String::new() };
+        message::say("note", &format!("{text}{times}"));
+    }
+    if told.len() > MOST {
+        message::say("note", &format!("and {} more of this kind", told.len() - MOST));
     }
     for note in outcome.notes.iter().filter(|note| !matches!(note, Note::EndedEarly { .. })) {
         message::say("note", &note.to_string());

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
 use std::path::Path;
 use std::process::Command;
 
@@ -29,17 +31,26 @@ fn sessions_are_true() {
             }
         }
     }
-    assert!(sessions >= 4, "only {sessions} sessions found");
+    assert!(sessions >= 9, "only {sessions} sessions found");
 }
+
+/// Where the README's programs are said to have been compiled, whatever the folder is.
+const SHOWN_FOLDER: &str = "/src";
 
 /// What a shell prints for a command line, standard error included.
 fn run(command: &str, folder: &Path) -> String {
     let binary = Path::new(env!("CARGO_BIN_EXE_interloper"));
     let path = format!("{}:{}", binary.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let folder = folder.canonicalize().unwrap();
     let output = Command::new("sh")
         .args(["-c", &format!("{{ {command}; }} 2>&1")])
-        .current_dir(folder)
+        .current_dir(&folder)
         .env("PATH", path)
+        .env("INTERLOPER_RUNTIME", common::runtime_directory())
+        .env("INTERLOPER_INCLUDE", concat!(env!("CARGO_MANIFEST_DIR"), "/../../include"))
+        .env("INTERLOPER_COMPILER", format!("gcc -ffile-prefix-map={}={SHOWN_FOLDER}", folder.display()))
+        .env_remove("INTERLOPER_BRANCHES")
+        .env_remove("COLUMNS")
         .output();
     String::from_utf8(output.unwrap().stdout).unwrap()
 }

@@ -3,7 +3,9 @@
 //! It is read and written, never mapped: a program that does strange things to its copy cannot do
 //! them to ours.
 
-use interloper_wire::{CONSUMED_AT, HotRange, Mode, PRODUCED_AT, PlanEntry, Policy, RING_AT, Settings, VARIABLE_WIDTH};
+use interloper_wire::{
+    CLAIM_AT, CONSUMED_AT, HotRange, Mode, PRODUCED_AT, PlanEntry, Policy, RING_AT, Settings, VARIABLE_WIDTH,
+};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use std::fs::File;
 use std::io;
@@ -94,6 +96,13 @@ impl Control {
         let mut bytes = [0; 8];
         self.file.read_exact_at(&mut bytes, PRODUCED_AT as u64)?;
         Ok(u64::from_le_bytes(bytes))
+    }
+
+    /// Whether a runtime has come forward to be recorded.
+    pub(crate) fn is_claimed(&self) -> io::Result<bool> {
+        let mut bytes = [0; 4];
+        self.file.read_exact_at(&mut bytes, CLAIM_AT as u64)?;
+        Ok(bytes != [0; 4])
     }
 
     /// Tells the program how many of them are not needed any more.

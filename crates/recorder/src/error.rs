@@ -1,5 +1,6 @@
 //! Why there is no recording.
 
+use crate::launch::Exit;
 use std::io;
 use std::path::PathBuf;
 
@@ -35,9 +36,29 @@ pub enum RecordError {
         /// What the system says.
         source: io::Error,
     },
+    /// The program ran, but not under the runtime.
+    #[error(
+        "the program ended, {exit}, without using the runtime: it was not built for recording, is not what was \
+         started, or its runtime could not be loaded or get memory"
+    )]
+    Unattached {
+        /// How it ended.
+        exit: Exit,
+    },
+    /// The runtime had no room to tell shared locations apart, so that the program ran unrecorded.
+    #[error(
+        "the program ran unrecorded, since it could not reserve 32 TB of address space; that takes no memory, but \
+         must be allowed: see `ulimit -v`, and the limits of the container"
+    )]
+    NoShadow,
 }
 
 impl RecordError {
+    /// Whether the program cannot be recorded as it is, or where it is.
+    pub fn is_unsupported(&self) -> bool {
+        matches!(self, RecordError::Unattached { .. } | RecordError::NoShadow)
+    }
+
     /// The status that a shell has for a program that could not be started, if it is that.
     pub fn shell_code(&self) -> Option<u8> {
         match self {

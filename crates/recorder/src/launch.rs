@@ -9,6 +9,7 @@ use nix::sys::personality::{self, Persona};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::ffi::OsString;
+use std::fmt;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -51,6 +52,15 @@ impl Exit {
             (Some(code), _) => Exit::Code(code),
             (None, Some(signal)) => Exit::Signal(signal),
             (None, None) => Exit::Code(255),
+        }
+    }
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Exit::Code(code) => write!(f, "with status {code}"),
+            Exit::Signal(signal) => write!(f, "by signal {signal}"),
         }
     }
 }
@@ -109,6 +119,8 @@ pub(crate) struct Ended {
     pub(crate) garbled: bool,
     /// Addresses were chosen at random.
     pub(crate) random_addresses: bool,
+    /// A runtime has come forward.
+    pub(crate) attached: bool,
 }
 
 impl Launch {
@@ -126,7 +138,8 @@ impl Launch {
         let random_addresses = !fixed.is_set;
         drop(fixed);
         let (exit, garbled) = watch(child?, control, consumer, observer)?;
-        Ok(Ended { exit, garbled, random_addresses })
+        let attached = control.is_claimed().map_err(RecordError::Control)?;
+        Ok(Ended { exit, garbled, random_addresses, attached })
     }
 
     fn spawn(&self, control: &Control, feed: &mut Feed, printing: Printing) -> Result<Child, RecordError> {

@@ -55,7 +55,8 @@ impl TraceFile {
 
     /// Takes all events, and makes sure now and then that they survive.
     pub(crate) fn pause<S: Symbolizer>(&mut self, assembler: &mut Assembler<S>) {
-        if self.flushed.elapsed() >= FLUSH_AFTER {
+        let has_events = self.events > 0 || !assembler.events().0.is_empty();
+        if has_events && self.flushed.elapsed() >= FLUSH_AFTER {
             self.flush(assembler);
         }
     }

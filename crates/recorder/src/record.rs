@@ -129,7 +129,7 @@ pub enum How {
 #[non_exhaustive]
 pub enum Note {
     /// The program said nothing at all.
-    #[error("the program did not use the runtime: it was not built for recording, or is not what was started")]
+    #[error("the program ended before its first turn, so there is nothing to record")]
     Silent,
     /// The program wrote into memory that is ours.
     #[error("the log could not be read to its end: the program must have overwritten it")]
@@ -153,7 +153,8 @@ pub enum Note {
     },
 }
 
-/// Records a program. Only if it cannot be started, or nothing can be recorded at all, is there an error.
+/// Records a program. Only if it cannot be started, or nothing can be recorded at all, is there an error; what was
+/// at the place of the trace is left as it was then.
 pub fn record(request: &RecordRequest, observer: &mut dyn Observer) -> Result<RecordOutcome, RecordError> {
     let mut session = Session::new(request, observer)?;
     let Some(path) = &request.output else { return session.only_run() };
@@ -187,6 +188,7 @@ impl<'r> Session<'r> {
     fn only_run(&mut self) -> Result<RecordOutcome, RecordError> {
         let mut survey = Survey::new();
         let ended = self.run(Mode::Hot, None, &HotSet::default(), Printing::Through, &mut survey)?;
+        check(&survey, &ended)?;
         Ok(self.outcome(&survey, How::NotRecorded, ended, Summary::default()))
     }
 
@@ -198,7 +200,8 @@ impl<'r> Session<'r> {
     ) -> Result<RecordOutcome, RecordError> {
         let mut stream = Stream::new(self.assembler(None), file);
         self.begin(&mut stream);
-        let mut ended = match self.run(Mode::Full, None, &HotSet::default(), printing, &mut stream) {
+        let run = self.run(Mode::Full, None, &HotSet::default(), printing, &mut stream);
+        let mut ended = match run.and_then(|ended| check(&stream.survey, &ended).map(|()| ended)) {
             Ok(ended) => ended,
             Err(error) => {
                 stream.file.discard();
@@ -217,7 +220,8 @@ impl<'r> Session<'r> {
 
     fn auto(&mut self, file: TraceFile) -> Result<RecordOutcome, RecordError> {
         let mut first = Kept { survey: Survey::new(), bytes: Vec::new() };
-        let ended = match self.run(Mode::Try, None, &HotSet::default(), Printing::Through, &mut first) {
+        let run = self.run(Mode::Try, None, &HotSet::default(), Printing::Through, &mut first);
+        let ended = match run.and_then(|ended| check(&first.survey, &ended).map(|()| ended)) {
             Ok(ended) => ended,
             Err(error) => {
                 file.discard();
@@ -396,6 +400,18 @@ impl<'r> Session<'r> {
             schedule,
         }
     }
+}
+
+/// Whether the program was under the runtime at all.
+fn check(survey: &Survey, ended: &Ended) -> Result<(), RecordError> {
+    if survey.notices.contains(&RunNotice::NoShadow) {
+        return Err(RecordError::NoShadow);
+    }
+    // Whoever has a turn is there, whatever the file says; the program may write into it.
+    if !ended.attached && !survey.has_turn {
+        return Err(RecordError::Unattached { exit: ended.exit });
+    }
+    Ok(())
 }
 
 #[derive(Default)]

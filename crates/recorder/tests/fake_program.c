@@ -68,7 +68,14 @@ int main(int argc, char **argv)
     words = mmap(0, file.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, atoi(number), 0);
     if (words == MAP_FAILED) return 98;
     int mode = words[1], policy = words[2];
+    if (!strcmp(what, "unattached")) return 7;
+    words[512 + 32] = 1; /* The claim. */
     if (!strcmp(what, "silent")) return 0;
+    if (!strcmp(what, "no shadow")) {
+        APPEND(NOTICE, 8, 0, 0, 0, 0, 0);
+        usleep(300000);
+        return 0;
+    }
     begin();
     if (!strcmp(what, "kill")) {
         accesses(1000, 0);

@@ -111,9 +111,37 @@ fn nonsense_in_the_ring_does_not_hang() {
 }
 
 #[test]
-fn a_program_without_the_runtime_is_told_apart() {
+fn a_program_that_says_nothing_is_told_apart() {
     let recording = Recording::full("silent");
     assert_eq!(recording.outcome.notes, [Note::Silent]);
+}
+
+#[test]
+fn a_program_that_was_not_recorded_leaves_the_old_trace() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (what, effort) in [
+        ("unattached", Effort::Full),
+        ("unattached", Effort::Auto),
+        ("no shadow", Effort::Full),
+        ("no shadow", Effort::Auto),
+    ] {
+        let mut request = RecordRequest::new(vec![program().into(), what.into()]);
+        request.effort = effort;
+        let error = record(&request, &mut ()).expect_err("not recorded");
+        assert!(error.is_unsupported(), "{error}");
+        let (old, new) = (folder.path().join("old.ilt"), folder.path().join("new.ilt"));
+        std::fs::write(&old, "what was there before").expect("written");
+        for path in [&old, &new] {
+            request.output = Some(path.clone());
+            match record(&request, &mut ()).expect_err("not recorded") {
+                RecordError::Unattached { exit } => assert_eq!((what, exit), ("unattached", Exit::Code(7))),
+                RecordError::NoShadow => assert_eq!(what, "no shadow"),
+                other => panic!("{other}"),
+            }
+        }
+        assert_eq!(std::fs::read_to_string(&old).expect("kept"), "what was there before");
+        assert!(!new.exists());
+    }
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use crate::printable::Printable;
 use interloper_model::kind_name;
-use interloper_trace::{Event, Expr, MemoryOrder, Op, Tables};
-use std::fmt::Write as _;
+use interloper_trace::{Event, Expr, MemoryOrder, Op, Tables, Value};
+use std::fmt::{self, Write as _};
 
 /// What an event is about: a location, lock, thread, ….
 pub(crate) fn target(op: &Op, tables: &Tables) -> Option<String> {
@@ -31,66 +31,122 @@ pub(crate) fn target(op: &Op, tables: &Tables) -> Option<String> {
     })
 }
 
-/// What else is known of an event: values, sizes, outcomes.
-pub(crate) fn details(event: &Event, tables: &Tables) -> String {
-    let known = |prefix: &str, value: Option<u64>| value.map(|value| format!("{prefix}{value}"));
-    let order = |order: MemoryOrder| (order != MemoryOrder::Plain).then(|| format!("{order:?}"));
-    let size = |size: u64| (size > 0).then(|| format!("{size} B"));
-    let parts: Vec<Option<String>> = match &event.op {
+/// Appends what else is known of an event, after a space: values, sizes, outcomes.
+pub(crate) fn push_details(out: &mut String, event: &Event, tables: &Tables) {
+    let mut parts = Parts(out);
+    match &event.op {
         Op::Read(access) | Op::Write(access) => {
-            vec![known("= ", access.value.get()), size(u64::from(access.size)), order(access.order)]
+            parts.value("= ", access.value);
+            parts.size(u64::from(access.size));
+            parts.order(access.order);
         }
-        Op::ReadModifyWrite(rmw) => vec![
-            known("= ", rmw.read.get()),
-            known("-> ", rmw.written.get()),
-            size(u64::from(rmw.size)),
-            order(rmw.order),
-            (!rmw.success).then(|| "failed".to_owned()),
-        ],
-        Op::Fence(of) => vec![order(*of)],
-        Op::TryAcquireFailed { .. } => vec![Some("failed".to_owned())],
-        Op::WaitBegin { lock, .. } | Op::WaitEnd { lock, .. } => vec![Some(format!("with {}", tables.lock(*lock)))],
-        Op::Allocate { size: bytes, .. } => vec![size(*bytes)],
-        Op::Branch { count } => vec![Some(format!("x {count}"))],
-        Op::RegionBegin(region) | Op::RegionEnd(region) => vec![Some(region.source.name().to_owned())],
-        Op::Input { size: bytes, value, .. } => vec![known("= ", value.get()), size(u64::from(*bytes))],
-        Op::Define { expr, .. } => vec![Some(match expr {
-            Expr::Constant { width, bits } => format!("{bits} : {width}"),
-            Expr::Apply { operator, width, operands } => {
-                let operands: Vec<String> =
-                    operands[..operator.arity()].iter().map(|operand| format!("e{}", operand.raw())).collect();
-                format!("{}({}) : {width}", operator.name(), operands.join(", "))
+        Op::ReadModifyWrite(rmw) => {
+            parts.value("= ", rmw.read);
+            parts.value("-> ", rmw.written);
+            parts.size(u64::from(rmw.size));
+            parts.order(rmw.order);
+            if !rmw.success {
+                parts.push(format_args!("failed"));
             }
-        })],
-        Op::Bind { of, .. } => vec![Some(format!("{of:?}").to_lowercase())],
-        Op::Assume { holds, .. } => vec![Some(holds.to_string())],
-        Op::OnceBegin(_) => vec![Some("begin".to_owned())],
-        Op::OnceEnd(_) => vec![Some("end".to_owned())],
-        Op::Mark { code } => vec![Some(format!("code {code}"))],
-        _ => Vec::new(),
-    };
-    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+        }
+        Op::Fence(of) => parts.order(*of),
+        Op::TryAcquireFailed { .. } => parts.push(format_args!("failed")),
+        Op::WaitBegin { lock, .. } | Op::WaitEnd { lock, .. } => {
+            parts.push(format_args!("with {}", tables.lock(*lock)));
+        }
+        Op::Allocate { size, .. } => parts.size(*size),
+        Op::Branch { count } => parts.push(format_args!("x {count}")),
+        Op::RegionBegin(region) | Op::RegionEnd(region) => parts.push(format_args!("{}", region.source.name())),
+        Op::Input { size, value, .. } => {
+            parts.value("= ", *value);
+            parts.size(u64::from(*size));
+        }
+        Op::Define { expr: Expr::Constant { width, bits }, .. } => parts.push(format_args!("{bits} : {width}")),
+        Op::Define { expr: Expr::Apply { operator, width, operands }, .. } => {
+            let operands: Vec<String> =
+                operands[..operator.arity()].iter().map(|operand| format!("e{}", operand.raw())).collect();
+            parts.push(format_args!("{}({}) : {width}", operator.name(), operands.join(", ")));
+        }
+        Op::Bind { of, .. } => parts.push(format_args!("{}", format!("{of:?}").to_lowercase())),
+        Op::Assume { holds, .. } => parts.push(format_args!("{holds}")),
+        Op::OnceBegin(_) => parts.push(format_args!("begin")),
+        Op::OnceEnd(_) => parts.push(format_args!("end")),
+        Op::Mark { code } => parts.push(format_args!("code {code}")),
+        _ => {}
+    }
 }
 
-/// The verb and target of an event as one phrase.
-pub(crate) fn phrase(op: &Op, tables: &Tables) -> String {
-    match target(op, tables) {
-        Some(target) => format!("{}({target})", kind_name(op)),
-        None => kind_name(op).to_owned(),
+/// Appends things, each after a space.
+struct Parts<'o>(&'o mut String);
+
+impl Parts<'_> {
+    fn push(&mut self, part: fmt::Arguments<'_>) {
+        self.0.push(' ');
+        let _ = self.0.write_fmt(part);
+    }
+
+    fn value(&mut self, prefix: &str, value: Value) {
+        if let Some(value) = value.get() {
+            self.push(format_args!("{prefix}{value}"));
+        }
+    }
+
+    fn size(&mut self, size: u64) {
+        if size > 0 {
+            self.push(format_args!("{size} B"));
+        }
+    }
+
+    fn order(&mut self, order: MemoryOrder) {
+        if order != MemoryOrder::Plain {
+            self.push(format_args!("{order:?}"));
+        }
+    }
+}
+
+/// Appends the verb and target of an event as one phrase.
+pub(crate) fn push_phrase(out: &mut String, op: &Op, tables: &Tables) {
+    out.push_str(kind_name(op));
+    if let Some(target) = target(op, tables) {
+        out.push('(');
+        out.push_str(&target);
+        out.push(')');
     }
 }
 
 /// A place in the source, safe to print.
 pub(crate) fn place(file: Option<&str>, line: Option<i64>, function: Option<&str>) -> String {
-    let mut text = match (file, line) {
-        (Some(file), Some(line)) => format!("{}:{line}", Printable(file)),
-        (Some(file), None) => Printable(file).to_string(),
-        (None, Some(line)) => format!("line {line}"),
-        (None, None) if function.is_some() => "somewhere".to_owned(),
-        (None, None) => "an unknown place".to_owned(),
+    let mut text = String::new();
+    push_place(&mut text, file, line, function);
+    text
+}
+
+/// Appends a place in the source, safe to print.
+pub(crate) fn push_place(out: &mut String, file: Option<&str>, line: Option<i64>, function: Option<&str>) {
+    let _ = match (file, line) {
+        (Some(file), Some(line)) => {
+            push_printable(out, file);
+            write!(out, ":{line}")
+        }
+        (Some(file), None) => {
+            push_printable(out, file);
+            Ok(())
+        }
+        (None, Some(line)) => write!(out, "line {line}"),
+        (None, None) if function.is_some() => write!(out, "somewhere"),
+        (None, None) => write!(out, "an unknown place"),
     };
     if let Some(function) = function {
-        let _ = write!(text, " in {}", Printable(function));
+        out.push_str(" in ");
+        push_printable(out, function);
     }
-    text
+}
+
+/// Appends text, safe to print. Almost all is as it stands.
+pub(crate) fn push_printable(out: &mut String, text: &str) {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        out.push_str(text);
+    } else {
+        let _ = write!(out, "{}", Printable(text));
+    }
 }

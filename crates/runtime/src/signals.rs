@@ -43,6 +43,9 @@ const SIGNALS: usize = 65;
 /// What the program wants done about each signal. Written with the token; the real handler reads.
 static ACTIONS: Guarded<[Option<libc::sigaction>; SIGNALS]> = Guarded::new([None; SIGNALS]);
 
+/// What the kernel said about each signal, the last time it came.
+static INFOS: Guarded<[Option<siginfo_t>; SIGNALS]> = Guarded::new([None; SIGNALS]);
+
 /// The signals that a thread causes itself.
 fn is_own_doing(signal: c_int, info: *const siginfo_t) -> bool {
     match signal {
@@ -75,6 +78,8 @@ unsafe extern "C" fn arrive(signal: c_int, info: *mut siginfo_t, context: *mut c
             thread.inside = inside;
             return;
         }
+        // Two threads may get the same signal at once; each is told about one of them.
+        INFOS.get()[signal as usize] = Some(*info);
         thread.signals.add(signal);
         if thread.inside == 0 {
             withhold(thread);
@@ -121,8 +126,7 @@ pub(crate) unsafe fn attend(thread: &mut Thread) {
                 thread.settle();
                 scheduler::notice(Notice::Signal, [signal as u64, u64::from(thread.number), 0], b"");
                 let errno = *libc::__errno_location();
-                let mut info: siginfo_t = std::mem::zeroed();
-                info.si_signo = signal;
+                let mut info = INFOS.get()[signal as usize].unwrap_or_else(|| std::mem::zeroed());
                 let inside = std::mem::replace(&mut thread.inside, 0);
                 // A handler may look at the context, but there is none any more.
                 let mut context: libc::ucontext_t = std::mem::zeroed();

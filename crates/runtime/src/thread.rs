@@ -2,6 +2,7 @@
 
 use crate::log::{self, header};
 use interloper_wire::Kind;
+use std::arch::asm;
 use std::cell::UnsafeCell;
 use std::marker::PhantomPinned;
 use std::sync::atomic::AtomicU32;
@@ -64,6 +65,7 @@ what! {
     Futex "futex",
     Join "thread",
     Time "time",
+    Stream "lock of the stream",
 }
 
 /// Why a thread that waited goes on.
@@ -233,27 +235,28 @@ impl Thread {
 
 /// The value of up to eight bytes.
 ///
+/// By instructions of our own: the address is the program's, and may be one that it is about to fault on, which is
+/// then its fault and not undefined behaviour of ours.
+///
 /// # Safety
-/// They must be readable.
+/// They must be readable, or the program is about to read them itself.
 #[inline(always)]
 pub(crate) unsafe fn load(address: usize, size: usize) -> u64 {
-    // SAFETY: as the caller says. Other threads do not run meanwhile, or the program has a race
-    // with the system, in which case any value will do.
+    let value: u64;
+    // SAFETY: as the caller says. Other threads do not run meanwhile, or the program has a race with the
+    // system, in which case any value will do.
     unsafe {
         match size {
-            1 => u64::from((address as *const u8).read_volatile()),
-            2 => u64::from((address as *const u16).read_unaligned()),
-            4 => u64::from((address as *const u32).read_unaligned()),
-            8 => (address as *const u64).read_unaligned(),
+            1 => asm!("movzx {0:e}, byte ptr [{1}]", out(reg) value, in(reg) address, options(readonly, nostack)),
+            2 => asm!("movzx {0:e}, word ptr [{1}]", out(reg) value, in(reg) address, options(readonly, nostack)),
+            4 => asm!("mov {0:e}, dword ptr [{1}]", out(reg) value, in(reg) address, options(readonly, nostack)),
+            8 => asm!("mov {0}, qword ptr [{1}]", out(reg) value, in(reg) address, options(readonly, nostack)),
             _ => {
-                let mut value = 0;
-                for at in 0..size.min(8) {
-                    value |= u64::from(((address + at) as *const u8).read()) << (8 * at);
-                }
-                value
+                return (0..size.min(8)).fold(0, |value, at| value | (load(address + at, 1) << (8 * at)));
             }
         }
     }
+    value
 }
 
 /// A value that is the scheduler's: it is reached with the token or the lock.

@@ -7,6 +7,7 @@ use crate::ids::{
     BarrierId, ConditionId, LocationId, LockId, OnceId, SemaphoreId, SiteId, SiteKind, StringId, ThreadId,
 };
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 
 /// The tables of one trace.
 #[derive(Clone, Debug)]
@@ -14,7 +15,7 @@ pub struct Tables {
     /// All text.
     pub strings: Strings,
     threads: Interned<StringId>,
-    locations: Interned<Location>,
+    locations: Locations,
     locks: Interned<StringId>,
     conditions: Interned<StringId>,
     semaphores: Interned<StringId>,
@@ -59,7 +60,7 @@ pub(crate) enum NameTable {
     Onces,
 }
 
-/// A table has as many entries as its ids can tell apart (2³², or 2³¹ for sites).
+/// A table has as many entries as its ids can tell apart (2³², one less for locations, or 2³¹ for sites).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("more than 2^32 different {0} in one trace")]
 pub struct TableFull(pub &'static str);
@@ -69,7 +70,7 @@ macro_rules! name_tables {
         #[doc = concat!("Enters a name into the table of ", stringify!($table), ".")]
         pub fn $intern(&mut self, name: &str) -> Result<$id, TableFull> {
             let name = self.strings.intern(name)?;
-            $id::from_index(self.$table.intern(name)).ok_or(TableFull(stringify!($table)))
+            self.$table.intern(name).map($id::new).ok_or(TableFull(stringify!($table)))
         }
 
         #[doc = concat!("The name of an entry of ", stringify!($table), ".")]
@@ -92,7 +93,7 @@ impl Tables {
         Tables {
             strings: Strings::default(),
             threads: Interned::default(),
-            locations: Interned::default(),
+            locations: Locations::default(),
             locks: Interned::default(),
             conditions: Interned::default(),
             semaphores: Interned::default(),
@@ -120,12 +121,12 @@ impl Tables {
 
     /// Enters a location of an object whose name is there already.
     pub fn intern_location_in(&mut self, object: StringId, offset: u64) -> Result<LocationId, TableFull> {
-        LocationId::from_index(self.locations.intern(Location { object, offset })).ok_or(TableFull("locations"))
+        self.locations.intern(Location { object, offset }).map(LocationId::new).ok_or(TableFull("locations"))
     }
 
     /// A location's object and offset.
     pub fn location(&self, id: LocationId) -> Option<Location> {
-        self.locations.get(id.index()).copied()
+        self.locations.all.get(id.index()).copied()
     }
 
     /// A location as people read it: `object`, or `object+offset`.
@@ -139,7 +140,7 @@ impl Tables {
 
     /// How many locations the trace names.
     pub fn location_count(&self) -> usize {
-        self.locations.len()
+        self.locations.all.len()
     }
 
     /// Enters a site; a line without file and function needs no entry if it is not too large.
@@ -149,7 +150,8 @@ impl Tables {
         {
             return Ok(bare);
         }
-        SiteId::table_entry(self.sites.intern(site)).ok_or(TableFull("sites"))
+        let index = self.sites.intern(site).ok_or(TableFull("sites"))?;
+        SiteId::table_entry(index as usize).ok_or(TableFull("sites"))
     }
 
     /// What a site id stands for.
@@ -265,21 +267,26 @@ impl Strings {
 #[derive(Clone, Debug)]
 struct Interned<T> {
     all: Vec<T>,
-    indices: FxHashMap<T, usize>,
+    indices: FxHashMap<T, u32>,
 }
 
 impl<T: Copy + Eq + std::hash::Hash> Interned<T> {
-    fn intern(&mut self, value: T) -> usize {
-        *self.indices.entry(value).or_insert_with(|| {
-            self.all.push(value);
-            self.all.len() - 1
-        })
+    /// The index of a value, which is entered if it is new; `None` if there are too many.
+    fn intern(&mut self, value: T) -> Option<u32> {
+        match self.indices.entry(value) {
+            Entry::Occupied(known) => Some(*known.get()),
+            Entry::Vacant(free) => {
+                let index = u32::try_from(self.all.len()).ok()?;
+                self.all.push(value);
+                Some(*free.insert(index))
+            }
+        }
     }
 
     /// Enters a value that is not there yet; false if it is.
     fn enter(&mut self, value: T) -> bool {
         let index = self.all.len();
-        self.intern(value) == index
+        self.intern(value).is_some_and(|known| known as usize == index)
     }
 
     fn get(&self, index: usize) -> Option<&T> {
@@ -294,5 +301,98 @@ impl<T: Copy + Eq + std::hash::Hash> Interned<T> {
 impl<T> Default for Interned<T> {
     fn default() -> Self {
         Interned { all: Vec::new(), indices: FxHashMap::default() }
+    }
+}
+
+/// Locations, each stored once, in the order they came.
+///
+/// Programs share buffers of which each byte is a location, and objects that are one: the index has
+/// an entry for every stretch of an object that has a location, and an array only for those that have
+/// more than one. So a byte of a buffer takes five bytes of index, and looking up its neighbour costs
+/// next to nothing.
+#[derive(Clone, Debug, Default)]
+struct Locations {
+    all: Vec<Location>,
+    /// By object, and the number of the stretch in it.
+    stretches: FxHashMap<(StringId, u64), Stretch>,
+    /// The index of each location of a stretch, by its offset there.
+    arrays: Vec<[u32; STRETCH]>,
+}
+
+/// What is known of a stretch.
+#[derive(Clone, Copy, Debug)]
+enum Stretch {
+    /// It has one location, with this index and so far from the beginning of the stretch.
+    One { index: u32, at: u8 },
+    /// It has several; this is the number of their array.
+    Many(u32),
+}
+
+/// How many bytes a stretch has. Fields have eight, mostly, so fewer would save nothing with those.
+const STRETCH: usize = 32;
+
+/// Where there is no location. The last index is not used, so that it can be told from one.
+const NONE: u32 = u32::MAX;
+
+impl Locations {
+    /// The index of a location, which is entered if it is new; `None` if there are too many.
+    fn intern(&mut self, location: Location) -> Option<u32> {
+        let Location { object, offset } = location;
+        let at = offset as usize % STRETCH;
+        let next = u32::try_from(self.all.len()).ok().filter(|next| *next != NONE);
+        match self.stretches.entry((object, offset / STRETCH as u64)) {
+            Entry::Vacant(free) => {
+                free.insert(Stretch::One { index: next?, at: at as u8 });
+            }
+            Entry::Occupied(mut stretch) => match *stretch.get() {
+                Stretch::One { index, at: only } if usize::from(only) == at => return Some(index),
+                Stretch::One { index, at: only } => {
+                    let mut array = [NONE; STRETCH];
+                    array[usize::from(only)] = index;
+                    array[at] = next?;
+                    // Fewer than locations, so its number fits.
+                    stretch.insert(Stretch::Many(self.arrays.len() as u32));
+                    self.arrays.push(array);
+                }
+                Stretch::Many(number) => {
+                    let index = &mut self.arrays[number as usize][at];
+                    if *index != NONE {
+                        return Some(*index);
+                    }
+                    *index = next?;
+                }
+            },
+        }
+        self.all.push(location);
+        next
+    }
+
+    /// Enters a location that is not there yet; false if it is.
+    fn enter(&mut self, location: Location) -> bool {
+        let index = self.all.len();
+        self.intern(location).is_some_and(|known| known as usize == index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against a map of all of them.
+        #[test]
+        fn each_location_is_entered_once(
+            places in prop::collection::vec((0..3_u32, prop_oneof![0..70_u64, any::<u64>()]), 0..200),
+        ) {
+            let mut locations = Locations::default();
+            let mut interned = Interned::default();
+            for (object, offset) in places {
+                let location = Location { object: StringId::new(object), offset };
+                prop_assert_eq!(locations.intern(location), interned.intern(location));
+                prop_assert!(!locations.enter(location));
+            }
+            prop_assert_eq!(&locations.all, &interned.all);
+        }
     }
 }

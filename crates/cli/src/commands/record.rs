@@ -50,8 +50,12 @@ pub(crate) fn run(args: &RecordArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Program(outcome.exit.shell_code()))
 }
 
-/// What a shell would say.
+/// What a shell would say, if that is why.
 pub(crate) fn cannot_record(error: RecordError) -> anyhow::Result<Exit> {
+    if error.is_unsupported() {
+        message::say("error", &error.to_string());
+        return Ok(Exit::Unsupported);
+    }
     match error.shell_code() {
         Some(code) => {
             message::say("error", &error.to_string());

@@ -5,6 +5,7 @@
 //! the functions that used it have returned: what lies there then is another variable.
 
 use interloper_wire::{HotRange, Space};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where an address is.
@@ -46,6 +47,8 @@ struct Stack {
 pub(super) struct Memory {
     /// By where they begin.
     blocks: BTreeMap<u64, Block>,
+    /// The one that was found last, and where it begins: the next address is mostly in it, too.
+    found: Cell<Option<(u64, Block)>>,
     /// By where they end: their lowest address.
     stacks: BTreeMap<u64, Stack>,
     changes: u64,
@@ -94,12 +97,13 @@ impl Memory {
 
     /// The block that holds an address.
     pub(super) fn block_at(&self, address: u64) -> Option<Block> {
-        self.block(address).map(|(_, block)| *block)
+        self.block(address).map(|(_, block)| block)
     }
 
     /// A block comes into being. Whatever was there before is gone, even if nobody said so.
     pub(super) fn allocate(&mut self, address: u64, block: Block) {
         self.changes += 1;
+        self.found.set(None);
         let end = address.saturating_add(block.len.max(1));
         while let Some((&begin, old)) = self.blocks.range(..end).next_back()
             && begin.saturating_add(old.len.max(1)) > address
@@ -112,6 +116,7 @@ impl Memory {
     /// A block ceases to be.
     pub(super) fn free(&mut self, address: u64, number: u64) -> Option<Block> {
         self.changes += 1;
+        self.found.set(None);
         self.blocks.get(&address).filter(|block| block.number == number)?;
         self.blocks.remove(&address)
     }
@@ -147,9 +152,15 @@ impl Memory {
         stack.drops.push((address, stack.lives));
     }
 
-    fn block(&self, address: u64) -> Option<(u64, &Block)> {
-        let (&begin, block) = self.blocks.range(..=address).next_back()?;
-        (address - begin < block.len.max(1)).then_some((begin, block))
+    fn block(&self, address: u64) -> Option<(u64, Block)> {
+        let holds = |(begin, block): &(u64, Block)| address.wrapping_sub(*begin) < block.len.max(1);
+        if let Some(found) = self.found.get().filter(holds) {
+            return Some(found);
+        }
+        let (&begin, &block) = self.blocks.range(..=address).next_back()?;
+        let found = Some((begin, block)).filter(holds)?;
+        self.found.set(Some(found));
+        Some(found)
     }
 
     fn stack(&self, address: u64) -> Option<&Stack> {

@@ -19,6 +19,8 @@ pub(super) struct Names {
     stacks: FxHashMap<(u32, u32), StringId>,
     /// Blocks by their number.
     blocks: FxHashMap<u64, StringId>,
+    /// The one of them that was asked for last.
+    last_block: Option<(u64, StringId)>,
     /// Which address a name of static memory was given to. Files may have variables of the same name.
     given: FxHashMap<(String, u64), u64>,
     modules: Vec<Module>,
@@ -131,7 +133,11 @@ impl Names {
         block: Block,
         naming: &mut Naming<'_, S>,
     ) -> Result<StringId, TableFull> {
+        if let Some((_, name)) = self.last_block.filter(|(number, _)| *number == block.number) {
+            return Ok(name);
+        }
         if let Some(&name) = self.blocks.get(&block.number) {
+            self.last_block = Some((block.number, name));
             return Ok(name);
         }
         let (thread, count) = (block.number >> BLOCK_BITS, block.number & ((1 << BLOCK_BITS) - 1));
@@ -195,16 +201,16 @@ impl Names {
 
     fn name_static(&mut self, address: u64, symbols: &mut impl Symbolizer) -> (String, u64) {
         let module = self.modules.iter().rev().find(|module| module.range.contains(&address));
-        let in_module = module.map(|module| format!("{}+{:#x}", module.name, address.wrapping_sub(module.bias)));
+        let in_module = || module.map(|module| format!("{}+{:#x}", module.name, address.wrapping_sub(module.bias)));
         if let Some(variable) = symbols.variable(address) {
             let key = (variable.name.clone(), variable.offset);
             if *self.given.entry(key).or_insert(address) == address {
                 return (variable.name, variable.offset);
             }
-            let place = in_module.unwrap_or_else(|| format!("{address:#x}"));
+            let place = in_module().unwrap_or_else(|| format!("{address:#x}"));
             return (format!("{}@{place}", variable.name), 0);
         }
-        match in_module {
+        match in_module() {
             Some(name) => (name, 0),
             None => ("memory".to_owned(), address),
         }

@@ -422,6 +422,8 @@ struct Runtime<'h> {
     threads: [(Vec<u64>, usize, u64); 3],
     block: Option<u64>,
     blocks: u64,
+    /// Whether a thread has logged an access of what it would drop.
+    has_touched: [bool; 3],
 }
 
 impl<'h> Runtime<'h> {
@@ -430,7 +432,15 @@ impl<'h> Runtime<'h> {
         for thread in 1..3 {
             script = script.start_thread(thread, thread - 1).switch(0, 0, 1);
         }
-        let mut runtime = Runtime { script, hot, running: 0, threads: Default::default(), block: None, blocks: 0 };
+        let mut runtime = Runtime {
+            script,
+            hot,
+            running: 0,
+            threads: Default::default(),
+            block: None,
+            blocks: 0,
+            has_touched: [false; 3],
+        };
         for step in steps {
             runtime.step(step);
         }
@@ -458,6 +468,8 @@ impl<'h> Runtime<'h> {
     }
 
     fn log(&mut self, header: RecordHeader, words: &[u64]) {
+        let top = 0x7000_0000 + self.running * 0x10_0000;
+        self.has_touched[self.running as usize] |= (top - 0x1000..top - 16).contains(&header.address);
         let (functions, logged, branches) = &mut self.threads[self.running as usize];
         for function in &functions[*logged..] {
             let enter = RecordHeader { pc: function * 0x100 + 1, ..self::header(Kind::Enter, 0x105) };
@@ -498,8 +510,11 @@ impl<'h> Runtime<'h> {
             Step::Unlock => self.log(with(Kind::Release, 0x1100 + 8 * self.running, 0x271, 0, 0), &[]),
             Step::Stop => self.script.push(header(Kind::Stop, 0), &[], b""),
             Step::Drop => {
-                let top = 0x7000_0000 + self.running * 0x10_0000;
-                self.script.push(header(Kind::StackDrop, top - 16), &[], b"");
+                // Where less is logged, what was not logged is not told to be gone.
+                if std::mem::take(&mut self.has_touched[self.running as usize]) || self.hot.is_none() {
+                    let top = 0x7000_0000 + self.running * 0x10_0000;
+                    self.script.push(header(Kind::StackDrop, top - 16), &[], b"");
+                }
             }
             Step::Switch(thread) => {
                 self.script.push(header(Kind::Switch, thread), &[1], b"");

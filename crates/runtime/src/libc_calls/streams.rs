@@ -13,7 +13,10 @@
 use super::blocking::*;
 use crate::call::{Call, interpose, real};
 use crate::ranges;
+use crate::scheduler;
+use crate::sync::Patience;
 use crate::sys::syscall;
+use crate::thread::What;
 use libc::{c_char, c_int, c_void, size_t, ssize_t};
 
 unsafe extern "C" {
@@ -104,9 +107,6 @@ pub(super) unsafe fn reading_waits(stream: Stream, need: Need) -> bool {
     // SAFETY: the program passes a stream.
     unsafe {
         let it = &*stream;
-        if is_held(stream) {
-            return true;
-        }
         let has = it.read_end.saturating_sub(it.read_at);
         if it.width <= 0 && has > 0 {
             let is_enough = match need {
@@ -131,9 +131,6 @@ pub(super) unsafe fn writing_waits(stream: Stream, len: usize) -> bool {
     // SAFETY: the program passes a stream.
     unsafe {
         let it = &*stream;
-        if is_held(stream) {
-            return true;
-        }
         if it.write_end.saturating_sub(it.write_at) > len {
             return false;
         }
@@ -145,7 +142,7 @@ pub(super) unsafe fn writing_waits(stream: Stream, len: usize) -> bool {
 /// Whether writing what is in a stream's buffer could.
 unsafe fn flushing_waits(stream: Stream) -> bool {
     // SAFETY: the program passes a stream.
-    unsafe { is_held(stream) || ((*stream).write_at > (*stream).write_base && write_may_block((*stream).file, 0)) }
+    unsafe { (*stream).write_at > (*stream).write_base && write_may_block((*stream).file, 0) }
 }
 
 /// Makes a call on a stream.
@@ -159,8 +156,29 @@ pub(super) unsafe fn on_stream<R>(
     // SAFETY: a `Call` is proof of the token; the program passes a stream.
     unsafe {
         call.settle();
-        if (*stream).file < 0 && !is_held(stream) { call.run(action) } else { outside(call, waits, pc, action) }
+        wait_for_lock(call, stream);
+        let result = if (*stream).file < 0 { call.run(action) } else { outside(call, waits, pc, action) };
+        tell_of_lock(stream);
+        result
     }
+}
+
+/// Waits until no other thread has the stream's lock. It is glibc's own, which must not be waited for with the token,
+/// nor without: who gets it would be the kernel's choice.
+unsafe fn wait_for_lock(call: &mut Call, stream: Stream) {
+    // SAFETY: a `Call` is proof of the token; the program passes a stream.
+    unsafe {
+        while is_held(stream) {
+            Patience::Endless.wait(call, What::Stream, stream as usize);
+            crate::signals::attend(call);
+        }
+    }
+}
+
+/// The stream's lock may be free now.
+unsafe fn tell_of_lock(stream: Stream) {
+    // SAFETY: the caller has the token.
+    unsafe { scheduler::wake_those_waiting_for(What::Stream, stream as usize) };
 }
 
 /// Functions of one argument, a stream, or none for one that is known, that get a character.
@@ -386,7 +404,13 @@ interpose! {
         call.run(|| real!(fclose: fn(Stream) -> c_int)(stream))
     };
     fn flockfile / 1 (stream: Stream) = |call, pc| {
-        let really = real!(flockfile: fn(Stream));
-        outside(&mut call, is_held(stream), pc, || really(stream))
+        call.settle();
+        wait_for_lock(&mut call, stream);
+        real!(flockfile: fn(Stream))(stream);
+    };
+    fn funlockfile / 1 (stream: Stream) = |call, pc| {
+        call.settle();
+        real!(funlockfile: fn(Stream))(stream);
+        tell_of_lock(stream);
     };
 }
