@@ -28,8 +28,8 @@ demo: build ## record a small buggy program, predict, and make it fail
 test: setup ## run all tests
 	$(CARGO) test --workspace --locked
 
-soak: setup ## replay every recording of the corpus a hundred times (takes long)
-	INTERLOPER_REPLAYS=100 $(CARGO) test --locked -p interloper-cli --test corpus
+soak: setup ## replay each recording of the corpus a hundred times, kill 200 times (takes long)
+	INTERLOPER_REPLAYS=100 INTERLOPER_KILLS=200 $(CARGO) test --locked -p interloper-cli --test corpus --test killed
 
 test-real: build ## build and record real programs from Debian's sources (needs the network)
 	INTERLOPER=$(TARGET)/release/interloper scripts/real.sh

@@ -15,7 +15,7 @@
 //!
 //! This code runs inside another program, is called by compiled code with raw addresses, and replaces parts of
 //! libc. Its own data are safe for one reason: *only one thread at a time has the token*, and nearly everything is
-//! touched by that thread only ([`thread::Guarded`]). A [`call::Call`] is proof that the running thread has the token
+//! touched by that thread only (`thread::Guarded`). A `call::Call` is proof that the running thread has the token
 //! and that it is in the runtime on the program's behalf. What threads without the token touch as well is under the
 //! scheduler's lock. Each module says what else it needs.
 //!

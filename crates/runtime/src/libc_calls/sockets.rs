@@ -6,11 +6,18 @@ use super::passage::{interpose_six, watch};
 use crate::call::{Call, interpose, real};
 use crate::ranges;
 use libc::{
-    POLLIN, c_char, c_int, c_long, c_uint, c_void, mmsghdr, mqd_t, msghdr, size_t, sockaddr, socklen_t, ssize_t, timespec,
+    POLLIN, c_char, c_int, c_long, c_uint, c_void, mmsghdr, mqd_t, msghdr, size_t, sockaddr, socklen_t, ssize_t,
+    timespec,
 };
 
 /// Receives once there is something, or without waiting if so asked; all of it, if so asked, however long it takes.
-unsafe fn receive<R: Failure>(call: &mut Call, socket: c_int, flags: c_int, pc: usize, action: impl FnOnce() -> R) -> R {
+unsafe fn receive<R: Failure>(
+    call: &mut Call,
+    socket: c_int,
+    flags: c_int,
+    pc: usize,
+    action: impl FnOnce() -> R,
+) -> R {
     // SAFETY: a `Call` is proof of the token.
     unsafe {
         if flags & libc::MSG_DONTWAIT != 0 {
