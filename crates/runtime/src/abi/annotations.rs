@@ -1,4 +1,7 @@
-//! What programs say about themselves: regions meant to be atomic, locks of their own making, fibers.
+//! What programs say about themselves: regions meant to be atomic, locks of their own making.
+//!
+//! Fibers are accepted, but not told apart: all of a thread's fibers are that thread, and its functions are only
+//! known as far as stack pointers tell.
 
 use crate::call::Call;
 use crate::log::{self, header};
@@ -92,6 +95,11 @@ accepted! {
     __tsan_ignore_thread_begin();
     __tsan_ignore_thread_end();
     __tsan_flush_memory();
+    __tsan_get_current_fiber() -> *mut c_void = std::ptr::without_provenance_mut(1);
+    __tsan_create_fiber(_flags: c_uint) -> *mut c_void = std::ptr::without_provenance_mut(1);
+    __tsan_destroy_fiber(_fiber: *mut c_void);
+    __tsan_switch_to_fiber(_fiber: *mut c_void, _flags: c_uint);
+    __tsan_set_fiber_name(_fiber: *mut c_void, _name: *const c_char);
     AnnotateHappensBefore(_file: *const c_char, _line: c_int, _address: usize);
     AnnotateHappensAfter(_file: *const c_char, _line: c_int, _address: usize);
     AnnotateCondVarSignal(_file: *const c_char, _line: c_int, _address: usize);
