@@ -31,7 +31,7 @@ impl Outcome {
     }
 }
 
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 16] = [
     "std",
     "libs",
     "args",
@@ -48,7 +48,6 @@ const KEYS: [&str; 17] = [
     "benign",
     "tsan",
     "note",
-    "needs",
 ];
 
 /// What is expected of a program.
