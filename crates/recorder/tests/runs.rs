@@ -201,16 +201,23 @@ fn a_full_disk_does_not_stop_the_program() {
 }
 
 /// Wants the program to end as soon as it has said something.
-struct Impatient;
+#[derive(Default)]
+struct Impatient {
+    has_heard: bool,
+}
 
 impl Observer for Impatient {
+    fn running(&mut self, bytes: u64) {
+        self.has_heard |= bytes > 0;
+    }
+
     fn wants_end(&mut self) -> bool {
-        true
+        self.has_heard
     }
 }
 
 #[test]
 fn who_wants_the_program_to_end_can_ask_it() {
-    let recording = Recording::of("term", |_| {}, &mut Impatient);
+    let recording = Recording::of("term", |_| {}, &mut Impatient::default());
     assert_eq!(recording.outcome.exit, Exit::Signal(15));
 }
