@@ -22,10 +22,11 @@ setup: ## check that what a build needs is there
 build: setup ## build release binaries into target/release
 	$(CARGO) build --release --locked
 
-demo: build ## record a small buggy program, predict, and make it fail
+demo: build ## check a small buggy program: predict, prove, make it happen, replay it
 	INTERLOPER=$(TARGET)/release/interloper examples/demo.sh
 
 test: setup ## run all tests
+	@scripts/z3.sh
 	$(CARGO) test --workspace --locked
 
 soak: setup ## replay each recording of the corpus a hundred times, kill 200 times (takes long)

@@ -31,6 +31,18 @@ check_compiler() {
         fail "no C compiler ($compiler). Install gcc or clang, or set CC."
 }
 
+# The solver is C++, and so is half of what is recorded.
+check_cxx_compiler() {
+    compiler=${CXX:-c++}
+    command -v "${compiler%% *}" >/dev/null 2>&1 && return
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        printf 'setup: no C++ compiler; installing g++ with apt-get\n'
+        apt-get install -y --no-install-recommends g++ >/dev/null
+    else
+        fail "no C++ compiler ($compiler). Install g++ or clang, or set CXX."
+    fi
+}
+
 # $1: the cargo subcommand, $2: the rustup component that holds it.
 provide_component() {
     cargo "$1" --version >/dev/null 2>&1 && return
@@ -50,6 +62,7 @@ provide_cargo_deny() {
 
 check_rust
 check_compiler
+check_cxx_compiler
 case ${1:-} in
     '') ;;
     lint)

@@ -2,7 +2,6 @@
 // caller owns it.
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 struct buffer {
     int length;
@@ -17,14 +16,10 @@ static struct socket {
     int delivered;
 } sock = {PTHREAD_MUTEX_INITIALIZER, &storage, 0};
 
-// As a hardened allocator would: a double free is noticed.
+// As an allocator that keeps books would: a double free is noticed, and told at the end.
 static void buffer_free(struct buffer *b) {
     pthread_mutex_lock(&heap_lock);
-    if (b->freed) {
-        fprintf(stderr, "double free\n");
-        abort();
-    }
-    b->freed = 1;
+    b->freed++;
     pthread_mutex_unlock(&heap_lock);
 }
 
@@ -48,6 +43,10 @@ int main(void) {
     pthread_create(&b, NULL, dump, &sock);
     pthread_join(a, NULL);
     pthread_join(b, NULL);
+    if (storage.freed > 1) {
+        fprintf(stderr, "double free\n");
+        return 1;
+    }
     printf("delivered %d, freed %d\n", sock.delivered, storage.freed);
     return 0;
 }

@@ -7,9 +7,12 @@ use interloper_trace::file::Format;
 use interloper_trace::std_format::StdDialect;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
+  interloper check -- ./program arguments       what can go wrong? prove it
+  interloper replay 7f3a                        make it happen again
   interloper record -- ./program arguments      what do its threads do?
   interloper analyze                            what could have gone wrong?
   interloper analyze run.std                    which violations are possible?
@@ -22,7 +25,7 @@ Exit codes:
   0    nothing found
   1    something found
   2    wrong usage, unreadable input, or output that cannot be written
-  3    inconclusive: a replayed run left its schedule
+  3    inconclusive: undecided, or a replayed run left its schedule
   4    the program cannot be recorded as it is built
   70   a bug of interloper's
   130  interrupted, after printing what was found so far";
@@ -50,9 +53,11 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Run a program, predict violations, prove them, and make them happen
+    Check(CheckArgs),
     /// Run a program and record what its threads do
     Record(RecordArgs),
-    /// Run a program along a schedule
+    /// Make a violation happen again, or run a program along a schedule
     Replay(ReplayArgs),
     /// Predict violations from a trace
     Analyze(AnalyzeArgs),
@@ -70,6 +75,84 @@ pub(crate) enum Command {
     /// Compile and link C++ for recording, as g++ would
     #[command(name = "c++", disable_help_flag = true, after_help = COMPILING)]
     Cxx(CompileArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) effort: EffortArgs,
+    /// How often the program may be run
+    #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) runs: u64,
+    /// How far to leave the paths of the recorded run: off, a number of runs, or exhaust
+    #[arg(long, value_name = "off|N|exhaust", default_value = "32", value_parser = explore)]
+    pub(crate) explore: Explore,
+    /// Who decides which thread runs while the program is recorded
+    #[arg(long, default_value = "run-ahead")]
+    pub(crate) policy: SchedulePolicy,
+    /// What random choices are made from
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// After how many steps a thread gives way to another while the program is recorded
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) quantum: u64,
+    /// Functions meant to be atomic, a name a line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) atomic_functions: Option<PathBuf>,
+    /// Whose regions count, of: annotated, locks, functions, inferred
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = region_source,
+          default_value = "annotated,locks,functions")]
+    pub(crate) regions: Vec<RegionSource>,
+    /// Decide and execute every triple instead of one for all from the same places in the source
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// List what was proved infeasible, too
+    #[arg(long)]
+    pub(crate) explain_infeasible: bool,
+    /// How many findings to list; all are counted [default: 20 as text, all as JSON]
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// The least verdict that makes the exit code 1
+    #[arg(long, value_name = "VERDICT", default_value = "confirmed")]
+    pub(crate) fail_on: FailOn,
+    /// How to write the result
+    #[arg(long, default_value = "text")]
+    pub(crate) format: OutputFormat,
+    /// Write the result to a file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Show no progress bar
+    #[arg(long)]
+    pub(crate) no_progress: bool,
+    /// The program and its arguments
+    #[arg(value_name = "CMD", required = true, last = true)]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// How far to leave the paths of the recorded run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Explore {
+    Off,
+    Runs(u64),
+    Exhaust,
+}
+
+impl std::fmt::Display for Explore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Explore::Off => f.write_str("off"),
+            Explore::Runs(runs) => runs.fmt(f),
+            Explore::Exhaust => f.write_str("exhaust"),
+        }
+    }
+}
+
+fn explore(text: &str) -> Result<Explore, String> {
+    match text {
+        "off" => Ok(Explore::Off),
+        "exhaust" => Ok(Explore::Exhaust),
+        number => number.parse().map(Explore::Runs).map_err(|_| "expected off, exhaust or a number of runs".to_owned()),
+    }
 }
 
 #[derive(Debug, ClapArgs)]
@@ -111,8 +194,9 @@ pub(crate) struct RecordArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ReplayArgs {
-    /// A schedule, or a trace that was recorded
-    #[arg(value_name = "SCHEDULE|TRACE")]
+    /// A finding of the latest result, by its id or the beginning of that; RESULT:ID for another result; or a
+    /// schedule, or a trace that was recorded
+    #[arg(value_name = "FINDING|SCHEDULE|TRACE")]
     pub(crate) schedule: OsString,
     /// Record the run to this trace
     #[arg(short, long, value_name = "FILE")]
@@ -153,9 +237,9 @@ pub(crate) struct AnalyzeArgs {
     pub(crate) trace: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
-    /// What to predict with
-    #[arg(long, default_value = "lockset")]
-    pub(crate) model: Model,
+    /// What to predict with [default: the strongest that a trace of this length allows]
+    #[arg(long)]
+    pub(crate) model: Option<Model>,
     /// What to ask: violations of three accesses, or whether the observed order was serializable
     #[arg(long, default_value = "triple")]
     pub(crate) property: Property,
@@ -163,9 +247,14 @@ pub(crate) struct AnalyzeArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = region_source,
           default_value = "annotated,locks,functions")]
     pub(crate) regions: Vec<RegionSource>,
-    /// List every triple instead of one representative for each pair of lock states
+    /// List every triple instead of one representative for all that are alike
     #[arg(long)]
     pub(crate) all: bool,
+    /// List what was proved infeasible, too
+    #[arg(long)]
+    pub(crate) explain_infeasible: bool,
+    #[command(flatten)]
+    pub(crate) effort: EffortArgs,
     /// How many findings to list; all are counted [default: 20 as text, all as JSON]
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
@@ -184,6 +273,24 @@ pub(crate) struct AnalyzeArgs {
     /// Show no progress bar
     #[arg(long)]
     pub(crate) no_progress: bool,
+}
+
+/// How much to spend.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct EffortArgs {
+    /// How long it may take: 90s, 5m, 1h [default of check: 60s]
+    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    pub(crate) budget: Option<Duration>,
+    /// How many threads to decide with [default: as many as there are processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+}
+
+impl EffortArgs {
+    /// How many threads to decide with.
+    pub(crate) fn jobs(&self) -> usize {
+        self.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
+    }
 }
 
 #[derive(Debug, ClapArgs)]
@@ -321,6 +428,8 @@ impl From<Dialect> for StdDialect {
 pub(crate) enum Model {
     /// Locks, fork and join; values ignored
     Lockset,
+    /// Every read finds what it found: decided by a solver, with a schedule as proof
+    Causal,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

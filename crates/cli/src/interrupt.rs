@@ -23,6 +23,11 @@ pub(crate) fn requested() -> bool {
     INTERRUPTED.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
 }
 
+/// What becomes true when the user wants us to stop.
+pub(crate) fn flag() -> Arc<AtomicBool> {
+    Arc::clone(INTERRUPTED.get_or_init(Arc::default))
+}
+
 /// A command was stopped by the user before it had anything to show: what it says instead.
 #[derive(Debug)]
 pub(crate) struct Interrupted(pub(crate) &'static str);

@@ -6,6 +6,7 @@
 mod args;
 mod commands;
 mod exit;
+mod findings;
 mod input;
 mod interrupt;
 mod message;
@@ -13,19 +14,19 @@ mod output;
 mod pass;
 mod progress;
 mod recording;
+mod results;
 mod spool;
 mod store;
 
 use clap::Parser as _;
 use std::process::ExitCode;
 
+const BUG: &str = "this is a bug in interloper, not in your program; please report it with the command line";
+
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
         message::say("internal error", &panic.to_string());
-        message::say(
-            "note",
-            "this is a bug in interloper, not in your program; please report it with the command line",
-        );
+        message::say("note", BUG);
     }));
     let outcome = std::panic::catch_unwind(|| {
         interrupt::install();
@@ -36,6 +37,11 @@ fn main() -> ExitCode {
         Ok(Err(error)) if error.is::<interrupt::Interrupted>() => {
             message::say("interrupted", &error.to_string());
             exit::Exit::Interrupted
+        }
+        Ok(Err(error)) if error.is::<findings::OurFault>() => {
+            message::say("internal error", &error.to_string());
+            message::say("note", BUG);
+            exit::Exit::Bug
         }
         Ok(Err(error)) => {
             message::say("error", &format!("{error:#}"));

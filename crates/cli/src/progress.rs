@@ -58,3 +58,58 @@ impl Drop for Progress {
         }
     }
 }
+
+/// Shows at which rung of the ladder it is.
+pub(crate) struct Stages {
+    begun: Instant,
+    bar: Option<ProgressBar>,
+}
+
+impl Stages {
+    /// Nothing is shown yet.
+    pub(crate) fn new(enabled: bool) -> Self {
+        let bar = (enabled && std::io::stderr().is_terminal()).then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+            if let Ok(style) = ProgressStyle::with_template("{prefix} {spinner} {elapsed} {msg}") {
+                bar.set_style(style);
+            }
+            bar
+        });
+        Stages { begun: Instant::now(), bar }
+    }
+
+    /// Says how far the ladder has been climbed.
+    pub(crate) fn show(&self, progress: &interloper_ladder::Progress) {
+        use interloper_ladder::Progress as At;
+        match progress {
+            At::Predicting => self.say("predicting", String::new()),
+            At::Deciding { decided, feasible, all } => {
+                self.say("deciding", format!("{decided} of {all} triples, {feasible} feasible"));
+            }
+            At::Checking { done, all } => self.say("checking", format!("{done} of {all} witnesses")),
+            _ => {}
+        }
+    }
+
+    /// Says what is being done.
+    pub(crate) fn say(&self, stage: &'static str, message: String) {
+        let Some(bar) = &self.bar else { return };
+        if self.begun.elapsed() < Progress::PATIENCE {
+            return;
+        }
+        if bar.is_hidden() {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        bar.set_prefix(stage);
+        bar.set_message(message);
+        bar.tick();
+    }
+}
+
+impl Drop for Stages {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,6 +1,8 @@
 //! Where recordings go when nobody says where: a folder beside the work.
 //!
-//! `.interloper/traces/1.ilt`, `2.ilt`, …, and `.interloper/latest.ilt`, a link to the one recorded last.
+//! `.interloper/traces/1.ilt`, `2.ilt`, …, and `.interloper/latest.ilt`, a link to the one recorded last. Results of
+//! `check` are in `.interloper/results/1/result.json`, …, with traces of the runs they speak of beside them, and
+//! `.interloper/latest.json` is a link to the last.
 
 use anyhow::{Context as _, bail};
 use interloper_trace::file::Format;
@@ -10,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 const FOLDER: &str = ".interloper";
 const LATEST: &str = ".interloper/latest.ilt";
+const LATEST_RESULT: &str = ".interloper/latest.json";
 
 /// A place for a new trace: a file that is there already, so that nobody else takes it.
 pub(crate) fn new_trace() -> anyhow::Result<PathBuf> {
@@ -49,6 +52,41 @@ pub(crate) fn latest() -> anyhow::Result<PathBuf> {
         return Ok(path);
     }
     bail!("no trace given, and none has been recorded yet; name a file ({})", Format::EXTENSIONS)
+}
+
+/// A place for a new result: a folder of its own.
+pub(crate) fn new_result() -> anyhow::Result<PathBuf> {
+    let folder = Path::new(FOLDER).join("results");
+    fs::create_dir_all(&folder).with_context(|| format!("{}: cannot create", folder.display()))?;
+    let entries = fs::read_dir(&folder).with_context(|| format!("{}: cannot read", folder.display()))?;
+    let numbers = entries.filter_map(|entry| entry.ok()?.path().file_stem()?.to_str()?.parse::<u64>().ok());
+    let mut number = numbers.max().unwrap_or(0);
+    loop {
+        number += 1;
+        let path = folder.join(number.to_string());
+        match fs::create_dir(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error).with_context(|| format!("{}: cannot create", path.display())),
+        }
+    }
+}
+
+/// The name of a result in its folder.
+pub(crate) const RESULT: &str = "result.json";
+
+/// Makes a result the latest.
+pub(crate) fn set_latest_result(folder: &Path) -> io::Result<()> {
+    let inside = folder.strip_prefix(FOLDER).unwrap_or(folder).join(RESULT);
+    let link = Path::new(FOLDER).join(format!("latest.{}.json", std::process::id()));
+    std::os::unix::fs::symlink(inside, &link)?;
+    fs::rename(&link, LATEST_RESULT)
+}
+
+/// The result that was written last, if there is one.
+pub(crate) fn latest_result() -> Option<PathBuf> {
+    let path = PathBuf::from(LATEST_RESULT);
+    path.exists().then_some(path)
 }
 
 /// A folder for libraries that stand in for others.

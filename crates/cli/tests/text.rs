@@ -26,7 +26,17 @@ const BANK: &str = "main|begin main|acq(bank) main|r(balance) main|rel(bank) mai
 
 #[test]
 fn findings() {
-    let text = output(&numbered(BANK), "analyze t.std");
+    let text = output(&numbered(BANK), "analyze t.std --model lockset");
+    assert_narrow(&text);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn feasible_findings() {
+    let text = output(&numbered(BANK), "analyze t.std --model causal");
+    assert_narrow(&text);
+    insta::assert_snapshot!(text);
+    let text = output(&numbered(BANK), "analyze t.std --all --explain-infeasible");
     assert_narrow(&text);
     insta::assert_snapshot!(text);
 }
@@ -38,7 +48,7 @@ fn every_pattern_is_explained() {
             "A|begin A|r(a) A|r(a) A|w(b) A|r(b) A|r(c) A|w(c) A|w(d) A|w(d) A|w(e) A|w(e) B|w(a) B|w(b) B|w(c) B|r(d) \
              B|w(e)",
         ),
-        "analyze t.std",
+        "analyze t.std --model lockset",
     );
     assert_narrow(&text);
     insta::assert_snapshot!(text);
@@ -48,10 +58,10 @@ fn every_pattern_is_explained() {
 fn more_findings_than_listed() {
     let folder = Folder::new();
     assert_eq!(folder.cli("generate raytracer -o t.std").code, 0);
-    let text = folder.cli("analyze t.std --limit 1").stdout;
+    let text = folder.cli("analyze t.std --model lockset --limit 1").stdout;
     assert_narrow(&text);
     insta::assert_snapshot!(text);
-    let text = folder.cli("analyze t.std").stdout;
+    let text = folder.cli("analyze t.std --model lockset").stdout;
     assert_eq!(text.matches("<- the interloper").count(), 20);
 }
 
@@ -70,17 +80,18 @@ fn sources_with_files_and_long_names() {
     trace += &event("worker-thread-2", &format!("\"op\":\"write\",{target}"), 1300);
     trace += &event("worker-thread-1", &format!("\"op\":\"read\",{target}"), 1240);
     folder.write("t.jsonl", trace);
-    let texts = ["", "--property serial"].map(|options| folder.cli(&format!("analyze t.jsonl {options}")).stdout);
+    let texts = ["--model lockset", "--property serial"]
+        .map(|options| folder.cli(&format!("analyze t.jsonl {options}")).stdout);
     texts.iter().for_each(|text| assert_narrow(text));
     insta::assert_snapshot!(texts.join("\n---\n\n"));
 }
 
 #[test]
 fn nothing_found() {
-    let forbidden = output(&numbered("A|begin A|r(x) A|r(x) A|end A|fork(B) B|w(x)"), "analyze t.std");
-    let all = output(&numbered("A|begin A|w(x) A|w(x) A|end A|fork(B) B|w(x) B|r(x)"), "analyze t.std");
-    let no_candidate = output(&numbered("A|begin A|r(x) A|r(x) A|end B|r(x)"), "analyze t.std");
-    let no_region = output("", "analyze t.std");
+    let forbidden = output(&numbered("A|begin A|r(x) A|r(x) A|end A|fork(B) B|w(x)"), "analyze t.std --model lockset");
+    let all = output(&numbered("A|begin A|w(x) A|w(x) A|end A|fork(B) B|w(x) B|r(x)"), "analyze t.std --model lockset");
+    let no_candidate = output(&numbered("A|begin A|r(x) A|r(x) A|end B|r(x)"), "analyze t.std --model lockset");
+    let no_region = output("", "analyze t.std --model lockset");
     let texts = [forbidden, all, no_candidate, no_region].join("\n---\n\n");
     assert_narrow(&texts);
     insta::assert_snapshot!(texts);
@@ -89,7 +100,7 @@ fn nothing_found() {
 #[test]
 fn locking_that_is_not_nested() {
     let events = "A|begin A|acq(l) A|r(x) A|acq(m) A|rel(l) A|r(x) A|rel(m) B|w(x)";
-    let text = output(&numbered(events), "analyze t.std");
+    let text = output(&numbered(events), "analyze t.std --model lockset");
     assert_narrow(&text);
     insta::assert_snapshot!(text);
 }
@@ -185,7 +196,7 @@ fn names_cannot_act_on_terminals() {
         let file = format!("{n}.std");
         folder.write(&file, numbered(&format!("{n}|rel({n})")));
         for line in [
-            "analyze t.std",
+            "analyze t.std --model lockset",
             "analyze t.std --property serial",
             "stats t.std",
             "dump t.std",

@@ -4,7 +4,8 @@
 //! them to ours.
 
 use interloper_wire::{
-    CLAIM_AT, CONSUMED_AT, HotRange, Mode, PRODUCED_AT, PlanEntry, Policy, RING_AT, Settings, VARIABLE_WIDTH,
+    Birth, CLAIM_AT, CONSUMED_AT, DIRECTED_AT, Direction, GUIDANCE_AT, Guidance, HotRange, Mode, PRODUCED_AT,
+    PlanEntry, Policy, RING_AT, Settings, VARIABLE_WIDTH,
 };
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use std::fs::File;
@@ -37,6 +38,10 @@ pub(crate) struct Orders<'a> {
     pub(crate) plan: &'a [PlanEntry],
     /// The locations to log, with [`Mode::Hot`]; sorted.
     pub(crate) hot: &'a [HotRange],
+    /// The directions to follow, with [`Policy::Replay`] and no plan.
+    pub(crate) directions: &'a [Direction],
+    /// Which numbers threads get; sorted.
+    pub(crate) births: &'a [Birth],
 }
 
 /// The shared file.
@@ -56,8 +61,19 @@ impl Control {
         let ring_len = orders.ring_len.max(1).next_multiple_of(PAGE);
         let plan: Vec<u8> = orders.plan.iter().flat_map(|entry| entry.to_bytes()).collect();
         let hot: Vec<u8> = orders.hot.iter().flat_map(|range| range.to_bytes()).collect();
+        let directions: Vec<u8> = orders.directions.iter().flat_map(|direction| direction.to_bytes()).collect();
+        let births: Vec<u8> = orders.births.iter().flat_map(|birth| birth.to_bytes()).collect();
+        let after = |at: u64, table: &[u8]| at + (table.len() as u64).next_multiple_of(PAGE);
         let plan_at = RING_AT as u64 + ring_len;
-        let hot_at = plan_at + (plan.len() as u64).next_multiple_of(PAGE);
+        let hot_at = after(plan_at, &plan);
+        let directions_at = after(hot_at, &hot);
+        let births_at = after(directions_at, &directions);
+        let guidance = Guidance {
+            directions_at,
+            directions: orders.directions.len() as u64,
+            births_at,
+            births: orders.births.len() as u64,
+        };
         let settings = Settings {
             mode: orders.mode,
             policy: orders.policy,
@@ -72,12 +88,15 @@ impl Control {
             plan_entries: orders.plan.len() as u64,
             hot_at,
             hot_entries: orders.hot.len() as u64,
-            file_len: hot_at + (hot.len() as u64).next_multiple_of(PAGE),
+            file_len: after(births_at, &births),
         };
         file.set_len(settings.file_len)?;
         file.write_all_at(&settings.to_bytes(), 0)?;
+        file.write_all_at(&guidance.to_bytes(), GUIDANCE_AT as u64)?;
         file.write_all_at(&plan, plan_at)?;
         file.write_all_at(&hot, hot_at)?;
+        file.write_all_at(&directions, directions_at)?;
+        file.write_all_at(&births, births_at)?;
         Ok(Control { file, ring_len })
     }
 
@@ -95,6 +114,13 @@ impl Control {
     pub(crate) fn produced(&self) -> io::Result<u64> {
         let mut bytes = [0; 8];
         self.file.read_exact_at(&mut bytes, PRODUCED_AT as u64)?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    /// How many directions have been followed.
+    pub(crate) fn directed(&self) -> io::Result<u64> {
+        let mut bytes = [0; 8];
+        self.file.read_exact_at(&mut bytes, DIRECTED_AT as u64)?;
         Ok(u64::from_le_bytes(bytes))
     }
 
@@ -123,6 +149,7 @@ impl Control {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use interloper_wire::{BIRTH_LEN, DIRECTION_LEN, Until};
 
     /// Orders that suit tests.
     pub(crate) const ORDERS: Orders<'static> = Orders {
@@ -137,6 +164,8 @@ pub(crate) mod tests {
         ring_len: 1 << 16,
         plan: &[],
         hot: &[],
+        directions: &[],
+        births: &[],
     };
 
     impl Control {
@@ -159,7 +188,11 @@ pub(crate) mod tests {
     fn the_file_says_what_was_asked() {
         let plan = [PlanEntry::Advance { nanoseconds: 5 }; 300];
         let hot = [HotRange { space: 1, number: 2, offset: 8, len: 16 }];
-        let control = Control::create(&Orders { ring_len: 5000, plan: &plan, hot: &hot, ..ORDERS }).expect("made");
+        let directions = [Direction { thread: 3, until: Until::Ended, unwoken: false, records: 7 }; 200];
+        let births = [Birth { parent: 0, children_before: 1, number: 2 }];
+        let orders =
+            Orders { ring_len: 5000, plan: &plan, hot: &hot, directions: &directions, births: &births, ..ORDERS };
+        let control = Control::create(&orders).expect("made");
         assert_eq!((control.ring_len(), control.variable().len()), (8192, VARIABLE_WIDTH));
         let mut bytes = vec![0; control.file.metadata().expect("there").len() as usize];
         control.file.read_exact_at(&mut bytes, 0).expect("read");
@@ -168,5 +201,11 @@ pub(crate) mod tests {
         assert_eq!(settings.file_len as usize, bytes.len());
         assert_eq!(bytes[settings.plan_at as usize..][..16], plan[0].to_bytes());
         assert_eq!(bytes[settings.hot_at as usize..][..32], hot[0].to_bytes());
+        let guidance: Vec<u64> =
+            bytes[GUIDANCE_AT..].as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
+        let [directions_at, 200, births_at, 1, ..] = guidance[..] else { panic!("{guidance:?}") };
+        assert_eq!(bytes[directions_at as usize + 199 * DIRECTION_LEN..][..DIRECTION_LEN], directions[199].to_bytes());
+        assert_eq!(bytes[births_at as usize..][..BIRTH_LEN], births[0].to_bytes());
+        assert_eq!(control.directed().expect("read"), 0);
     }
 }

@@ -25,6 +25,9 @@ pub enum RecordError {
     /// Standard input cannot be handed on.
     #[error("cannot hand on standard input: {0}")]
     Stdin(#[source] io::Error),
+    /// What the program prints cannot be kept.
+    #[error("cannot keep what the program prints: {0}")]
+    Capture(#[source] io::Error),
     /// The program cannot be waited for.
     #[error("cannot wait for the program: {0}")]
     Wait(#[source] io::Error),

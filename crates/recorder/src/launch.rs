@@ -1,9 +1,10 @@
 //! Starting the program, reading what it says while it runs, and how it ends.
 
+use crate::capture::{Capture, CapturedOutput, Printing};
 use crate::control::Control;
 use crate::drain::{Consumer, Drain};
 use crate::error::RecordError;
-use crate::stdin::Feed;
+use crate::stdin::Input;
 use interloper_wire::VARIABLE;
 use nix::sys::personality::{self, Persona};
 use nix::sys::signal::{Signal, kill};
@@ -12,8 +13,8 @@ use std::ffi::OsString;
 use std::fmt;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::Duration;
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
 
 /// How the program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,15 +77,6 @@ pub struct Launch {
     pub preload: Option<PathBuf>,
 }
 
-/// What becomes of what the program prints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Printing {
-    /// It goes where ours goes.
-    Through,
-    /// It has been seen before.
-    Away,
-}
-
 /// Whoever waits for the program.
 pub trait Observer {
     /// Called before the program is started; it may be so up to three times.
@@ -111,8 +103,17 @@ pub trait Observer {
 /// Does nothing but wait.
 impl Observer for () {}
 
-/// A program that has ended.
+/// What a run has from us besides its orders.
 #[derive(Clone, Copy, Debug)]
+pub(crate) struct Care<'a> {
+    pub(crate) input: &'a Input,
+    pub(crate) printing: Printing,
+    /// After how long it is killed.
+    pub(crate) time_limit: Option<Duration>,
+}
+
+/// A program that has ended.
+#[derive(Clone, Debug)]
 pub(crate) struct Ended {
     pub(crate) exit: Exit,
     /// It did not write what a runtime writes.
@@ -121,6 +122,10 @@ pub(crate) struct Ended {
     pub(crate) random_addresses: bool,
     /// A runtime has come forward.
     pub(crate) attached: bool,
+    /// It was killed because it took too long.
+    pub(crate) timed_out: bool,
+    /// What it printed, if that is kept.
+    pub(crate) output: Option<CapturedOutput>,
 }
 
 impl Launch {
@@ -128,21 +133,24 @@ impl Launch {
     pub(crate) fn run(
         &self,
         control: &Control,
-        feed: &mut Feed,
-        printing: Printing,
+        care: Care<'_>,
         consumer: &mut impl Consumer,
         observer: &mut dyn Observer,
     ) -> Result<Ended, RecordError> {
         let fixed = FixedAddresses::set();
-        let child = self.spawn(control, feed, printing);
+        let child = self.spawn(control, care);
         let random_addresses = !fixed.is_set;
         drop(fixed);
-        let (exit, garbled) = watch(child?, control, consumer, observer)?;
+        let (child, capture) = child?;
+        let mut watch = Watch { drain: Drain::new(), limit: care.time_limit, timed_out: false };
+        let exit = watch.over(child, control, consumer, observer)?;
         let attached = control.is_claimed().map_err(RecordError::Control)?;
-        Ok(Ended { exit, garbled, random_addresses, attached })
+        let output = capture.read().map_err(RecordError::Capture)?;
+        let (garbled, timed_out) = (watch.drain.garbled(), watch.timed_out);
+        Ok(Ended { exit, garbled, random_addresses, attached, timed_out, output })
     }
 
-    fn spawn(&self, control: &Control, feed: &mut Feed, printing: Printing) -> Result<Child, RecordError> {
+    fn spawn(&self, control: &Control, care: Care<'_>) -> Result<(Child, Capture), RecordError> {
         let Some((program, arguments)) = self.command.split_first() else { return Err(RecordError::NoCommand) };
         let mut command = Command::new(program);
         command.args(arguments).env(VARIABLE, control.variable());
@@ -152,18 +160,15 @@ impl Launch {
         if let Some(library) = &self.preload {
             command.env("LD_PRELOAD", before(library, "LD_PRELOAD"));
         }
-        if printing == Printing::Away {
-            // Files rather than the null device: what is buffered differs, and with it the run.
-            command.stdout(nowhere()).stderr(nowhere());
-        }
-        command.stdin(feed.stdio().map_err(RecordError::Stdin)?);
+        let capture = Capture::of(&mut command, care.printing).map_err(RecordError::Capture)?;
+        command.stdin(care.input.stdio().map_err(RecordError::Stdin)?);
         let mut child = command
             .spawn()
             .map_err(|source| RecordError::CannotStart { program: program.display().to_string(), source })?;
         if let Some(pipe) = child.stdin.take() {
-            feed.pump_into(pipe).map_err(RecordError::Stdin)?;
+            care.input.pump_into(pipe).map_err(RecordError::Stdin)?;
         }
-        Ok(child)
+        Ok((child, capture))
     }
 }
 
@@ -177,43 +182,53 @@ fn before(path: &Path, variable: &str) -> OsString {
     paths
 }
 
-fn nowhere() -> Stdio {
-    tempfile::tempfile().map_or_else(|_| Stdio::null(), Stdio::from)
+/// Looks after a program that runs.
+struct Watch {
+    drain: Drain,
+    limit: Option<Duration>,
+    timed_out: bool,
 }
 
-/// Reads behind the program until it has ended and all is read.
-fn watch(
-    mut child: Child,
-    control: &Control,
-    consumer: &mut impl Consumer,
-    observer: &mut dyn Observer,
-) -> Result<(Exit, bool), RecordError> {
-    const SHORT: Duration = Duration::from_millis(1);
-    const LONG: Duration = Duration::from_millis(5);
-    /// With so much at once there is more to come.
-    const PLENTY: u64 = 1 << 16;
-    let mut drain = Drain::new();
-    let mut pause = SHORT;
-    let mut asked = false;
-    let mut total = 0;
-    loop {
-        // In this order: what a dead program wrote, it wrote before.
-        let status = child.try_wait().map_err(RecordError::Wait)?;
-        let bytes = drain.poll(control, consumer).map_err(RecordError::Control)?;
-        total += bytes;
-        consumer.pause();
-        if let Some(status) = status {
-            return Ok((Exit::of(status), drain.garbled()));
-        }
-        observer.running(total);
-        if !asked && observer.wants_end() {
-            asked = true;
-            // It may have ended in this very moment; then there is nothing to ask.
-            let _ = kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM);
-        }
-        if bytes < PLENTY {
-            pause = if bytes > 0 { SHORT } else { (pause * 2).min(LONG) };
-            std::thread::sleep(pause);
+impl Watch {
+    /// Reads behind the program until it has ended and all is read.
+    fn over(
+        &mut self,
+        mut child: Child,
+        control: &Control,
+        consumer: &mut impl Consumer,
+        observer: &mut dyn Observer,
+    ) -> Result<Exit, RecordError> {
+        const SHORT: Duration = Duration::from_millis(1);
+        const LONG: Duration = Duration::from_millis(5);
+        /// With so much at once there is more to come.
+        const PLENTY: u64 = 1 << 16;
+        let begun = Instant::now();
+        let mut pause = SHORT;
+        let mut asked = false;
+        let mut total = 0;
+        loop {
+            // In this order: what a dead program wrote, it wrote before.
+            let status = child.try_wait().map_err(RecordError::Wait)?;
+            let bytes = self.drain.poll(control, consumer).map_err(RecordError::Control)?;
+            total += bytes;
+            consumer.pause();
+            if let Some(status) = status {
+                return Ok(Exit::of(status));
+            }
+            observer.running(total);
+            if !asked && observer.wants_end() {
+                asked = true;
+                // It may have ended in this very moment; then there is nothing to ask.
+                let _ = kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM);
+            }
+            if !self.timed_out && self.limit.is_some_and(|limit| begun.elapsed() > limit) {
+                self.timed_out = true;
+                child.kill().map_err(RecordError::Wait)?;
+            }
+            if bytes < PLENTY {
+                pause = if bytes > 0 { SHORT } else { (pause * 2).min(LONG) };
+                std::thread::sleep(pause);
+            }
         }
     }
 }

@@ -11,24 +11,30 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `record` | a recording, in as many runs as it takes |
-//! | `control`, `launch`, `stdin`, `drain` | one run: the shared file, the process, its input, reading its log |
+//! | `request`, `record`, `outcome` | a recording, in as many runs as it takes: what is asked for, how it is made, what came of it |
+//! | `directions`, `identity` | running a program in another order: turns, and what events go by in another run |
+//! | `control`, `launch`, `stdin`, `capture`, `drain` | one run: the shared file, the process, its input and output, reading its log |
 //! | `survey`, `lineage`, `skeleton`, `hot`, `notice` | what a run was: its schedule, whether another was the same, what is shared |
 //! | `assemble` | from records to events |
 //! | `symbolize`, `symbols` | what addresses mean |
 //! | `output`, `compare`, `error` | the trace file; whether two are the same; what can go wrong |
 
 mod assemble;
+mod capture;
 mod compare;
 mod control;
+mod directions;
 mod drain;
 mod error;
 mod hot;
+mod identity;
 mod launch;
 mod lineage;
 mod notice;
+mod outcome;
 mod output;
 mod record;
+mod request;
 mod skeleton;
 mod stdin;
 mod survey;
@@ -38,10 +44,16 @@ mod symbols;
 mod testing;
 
 pub use assemble::RegionOptions;
+pub use capture::{CapturedOutput, Printing};
 pub use compare::{CompareError, Mismatch, compare};
+pub use directions::{Births, Directed, Directions, SharedLocations};
 pub use error::RecordError;
-pub use interloper_wire::Policy;
+pub use identity::EventIdentity;
+pub use interloper_wire::{Direction as Turn, Kind as RecordKind, Policy, Until};
 pub use launch::{Exit, Launch, Observer};
 pub use notice::{RunNotice, Wait};
-pub use record::{Effort, How, Note, RecordOutcome, RecordRequest, record};
+pub use outcome::{How, Note, RecordOutcome};
+pub use record::record;
+pub use request::{Effort, RecordRequest};
 pub use skeleton::Difference;
+pub use stdin::Input;

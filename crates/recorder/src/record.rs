@@ -5,153 +5,27 @@
 //! and the schedule; a second follows that schedule and logs the shared locations. Whether it did the
 //! same as the first is checked; if not, the program is run once more, and everything is logged.
 
-use crate::assemble::{Assembler, RegionOptions};
+use crate::assemble::Assembler;
+use crate::capture::{CapturedOutput, Printing};
 use crate::control::{Control, Orders};
+use crate::directions::{Births, Directed, Directions, Shared, SharedLocations};
 use crate::drain::Consumer;
 use crate::error::RecordError;
 use crate::hot::HotSet;
-use crate::launch::{Ended, Exit, Launch, Observer, Printing};
+use crate::identity::EventIdentity;
+use crate::launch::{Care, Ended, Exit, Observer};
 use crate::notice::RunNotice;
+use crate::outcome::{How, Note, RecordOutcome};
 use crate::output::{TraceFile, Written};
+use crate::request::{Effort, RecordRequest};
 use crate::skeleton::Difference;
-use crate::stdin::Feed;
+use crate::stdin::Input;
 use crate::survey::Survey;
 use crate::symbols::FileSymbols;
 use interloper_wire::{Mode, Policy, Record, Records};
 use interloper_witness::Schedule;
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
-
-/// What to record.
-#[derive(Clone, Debug)]
-pub struct RecordRequest {
-    /// The program and how to start it.
-    pub launch: Launch,
-    /// Where the trace goes; without, the program is only run.
-    pub output: Option<PathBuf>,
-    /// Who decides which thread runs, if there is no schedule to follow.
-    pub policy: Policy,
-    /// What random choices are made from.
-    pub seed: u64,
-    /// After how many steps a thread gives way.
-    pub quantum: u64,
-    /// The number of ordering constraints of [`Policy::Pct`].
-    pub depth: u64,
-    /// About how many steps the run has, for [`Policy::Pct`].
-    pub expected_steps: u64,
-    /// The schedule to follow.
-    pub schedule: Option<Schedule>,
-    /// How much is logged.
-    pub effort: Effort,
-    /// What makes a region.
-    pub regions: RegionOptions,
-    /// How many bytes of log are kept in memory for a program that is run once.
-    pub full_limit: u64,
-    /// How many bytes of log the program may be ahead of us.
-    pub ring_len: u64,
-    /// The time the program finds, in nanoseconds since 1970; now, if not given.
-    pub start_time: Option<u64>,
-}
-
-impl RecordRequest {
-    /// A recording of a program, as is usual.
-    pub fn new(command: Vec<OsString>) -> Self {
-        RecordRequest {
-            launch: Launch { command, library_folder: None, preload: None },
-            output: None,
-            policy: Policy::RunAhead,
-            seed: 0,
-            quantum: 1_000_000,
-            depth: 3,
-            expected_steps: 100_000,
-            schedule: None,
-            effort: Effort::Auto,
-            regions: RegionOptions::default(),
-            full_limit: 64 << 20,
-            ring_len: 64 << 20,
-            start_time: None,
-        }
-    }
-}
-
-/// How much is logged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effort {
-    /// What threads share, in one run or two.
-    Auto,
-    /// Everything, in one run.
-    Full,
-}
-
-/// What came of it.
-#[derive(Clone, Debug)]
-pub struct RecordOutcome {
-    /// How the program ended, the first time.
-    pub exit: Exit,
-    /// How the trace came about.
-    pub how: How,
-    /// The schedule of the recorded run.
-    pub schedule: Schedule,
-    /// How many steps it had.
-    pub steps: u64,
-    /// How many events there are.
-    pub events: u64,
-    /// Of how many threads.
-    pub threads: u64,
-    /// The size of the trace in bytes.
-    pub bytes: u64,
-    /// What the runtime had to tell.
-    pub notices: Vec<RunNotice>,
-    /// What we have to tell.
-    pub notes: Vec<Note>,
-}
-
-/// How a trace came about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
-    /// The program was only run.
-    NotRecorded,
-    /// One run, of which everything is in the trace.
-    Full,
-    /// One run, of which the shared locations are in the trace.
-    Once,
-    /// One run found out what is shared, another logged that.
-    Twice,
-    /// As before, but the second run was not like the first, so everything is in the trace of a third.
-    FullAfter(Difference),
-    /// A first run that was ended from outside: the trace is its beginning.
-    Beginning,
-}
-
-/// Something about the recording that the user should know.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Note {
-    /// The program said nothing at all.
-    #[error("the program ended before its first turn, so there is nothing to record")]
-    Silent,
-    /// The program wrote into memory that is ours.
-    #[error("the log could not be read to its end: the program must have overwritten it")]
-    Garbled,
-    /// Records that cannot be.
-    #[error("{0} records made no sense after those before them, and are left out")]
-    Dropped(u64),
-    /// The trace could not be written to its end.
-    #[error("the trace could not be written to its end, what was written is kept: {0}")]
-    Unwritten(String),
-    /// Addresses are chosen at random.
-    #[error("the system refuses to load programs at fixed addresses; everything is recorded, in one run")]
-    RandomAddresses,
-    /// The schedule goes on where the program ended.
-    #[error("the program ended after {done} of the {planned} turns of the schedule")]
-    EndedEarly {
-        /// Turns there were.
-        done: u64,
-        /// Turns there should have been.
-        planned: u64,
-    },
-}
 
 /// Records a program. Only if it cannot be started, or nothing can be recorded at all, is there an error; what was
 /// at the place of the trace is left as it was then.
@@ -160,54 +34,64 @@ pub fn record(request: &RecordRequest, observer: &mut dyn Observer) -> Result<Re
     let Some(path) = &request.output else { return session.only_run() };
     // Before the program is run, for nothing if it cannot be.
     let file = TraceFile::create(path).map_err(|source| RecordError::Output { path: path.clone(), source })?;
-    match request.effort {
-        Effort::Full => session.full(file, Printing::Through, None),
-        Effort::Auto => session.auto(file),
+    match (&request.directions, request.effort) {
+        (Some(directions), _) => session.directed(file, directions),
+        (None, Effort::Full) => session.full(file, None),
+        (None, Effort::Auto) => session.auto(file),
     }
 }
 
 struct Session<'r> {
     request: &'r RecordRequest,
     observer: &'r mut dyn Observer,
-    feed: Feed,
+    input: Input,
     start_time: u64,
     runs: u32,
+    /// What the first run printed.
+    printed: Option<CapturedOutput>,
+    timed_out: bool,
+    /// How many directions have been followed.
+    directed: u64,
+}
+
+/// What a run is to log.
+enum Log<'s> {
+    /// Everything as long as that is not too much, and what is shared.
+    Try,
+    These(&'s SharedLocations),
 }
 
 impl<'r> Session<'r> {
     fn new(request: &'r RecordRequest, observer: &'r mut dyn Observer) -> Result<Self, RecordError> {
-        let feed = match request.effort {
-            Effort::Auto if request.output.is_some() => Feed::repeated().map_err(RecordError::Stdin)?,
-            _ => Feed::once(),
+        let may_repeat = request.effort == Effort::Auto && request.output.is_some() && request.directions.is_none();
+        let input = match &request.input {
+            Some(input) => input.clone(),
+            None if may_repeat => Input::of_process().map_err(RecordError::Stdin)?,
+            None => Input::once(),
         };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64);
-        Ok(Session { request, observer, feed, start_time: request.start_time.unwrap_or(now), runs: 0 })
+        let start_time = request.start_time.unwrap_or(now);
+        Ok(Session { request, observer, input, start_time, runs: 0, printed: None, timed_out: false, directed: 0 })
     }
 
     /// Runs the program without a trace.
     fn only_run(&mut self) -> Result<RecordOutcome, RecordError> {
         let mut survey = Survey::new();
-        let ended = self.run(Mode::Hot, None, &HotSet::default(), Printing::Through, &mut survey)?;
+        let shared = match &self.request.directions {
+            Some(directions) => {
+                survey.expect(&directions.births.0);
+                directions.shared.clone()
+            }
+            None => SharedLocations(Shared::Only(HotSet::default())),
+        };
+        let ended = self.run(&Log::These(&shared), None, &mut survey)?;
         check(&survey, &ended)?;
-        Ok(self.outcome(&survey, How::NotRecorded, ended, Summary::default()))
+        Ok(self.outcome(&survey, How::NotRecorded, ended, Summary::of(shared)))
     }
 
-    fn full(
-        &mut self,
-        file: TraceFile,
-        printing: Printing,
-        after: Option<(Exit, Difference)>,
-    ) -> Result<RecordOutcome, RecordError> {
-        let mut stream = Stream::new(self.assembler(None), file);
-        self.begin(&mut stream);
-        let run = self.run(Mode::Full, None, &HotSet::default(), printing, &mut stream);
-        let mut ended = match run.and_then(|ended| check(&stream.survey, &ended).map(|()| ended)) {
-            Ok(ended) => ended,
-            Err(error) => {
-                stream.file.discard();
-                return Err(error);
-            }
-        };
+    fn full(&mut self, file: TraceFile, after: Option<(Exit, Difference)>) -> Result<RecordOutcome, RecordError> {
+        let everything = SharedLocations(Shared::Everything);
+        let (stream, mut ended) = self.stream(file, &everything)?;
         let how = match after {
             None => How::Full,
             Some((exit, difference)) => {
@@ -215,12 +99,39 @@ impl<'r> Session<'r> {
                 How::FullAfter(difference)
             }
         };
-        Ok(self.finish(stream, how, ended))
+        Ok(self.finish(stream, how, ended, everything))
+    }
+
+    /// One run, along directions.
+    fn directed(&mut self, file: TraceFile, directions: &Directions) -> Result<RecordOutcome, RecordError> {
+        let (stream, ended) = self.stream(file, &directions.shared)?;
+        let how = match directions.shared.0 {
+            Shared::Everything => How::Full,
+            Shared::Only(_) => How::Once,
+        };
+        Ok(self.finish(stream, how, ended, directions.shared.clone()))
+    }
+
+    /// One run that is written as it goes.
+    fn stream(&mut self, file: TraceFile, shared: &SharedLocations) -> Result<(Stream, Ended), RecordError> {
+        let mut stream = Stream::new(self.assembler(None), file);
+        self.begin(&mut stream);
+        if let Some(directions) = &self.request.directions {
+            stream.survey.expect(&directions.births.0);
+        }
+        let run = self.run(&Log::These(shared), None, &mut stream);
+        match run.and_then(|ended| check(&stream.survey, &ended).map(|()| ended)) {
+            Ok(ended) => Ok((stream, ended)),
+            Err(error) => {
+                stream.file.discard();
+                Err(error)
+            }
+        }
     }
 
     fn auto(&mut self, file: TraceFile) -> Result<RecordOutcome, RecordError> {
         let mut first = Kept { survey: Survey::new(), bytes: Vec::new() };
-        let run = self.run(Mode::Try, None, &HotSet::default(), Printing::Through, &mut first);
+        let run = self.run(&Log::Try, None, &mut first);
         let ended = match run.and_then(|ended| check(&first.survey, &ended).map(|()| ended)) {
             Ok(ended) => ended,
             Err(error) => {
@@ -233,22 +144,21 @@ impl<'r> Session<'r> {
         let again = survey.is_partial && !self.ended_from_outside(ended.exit, &survey);
         if !again {
             let how = if survey.is_partial { How::Beginning } else { How::Once };
-            let mut stream = Stream { survey, ..Stream::new(self.assembler(Some(hot)), file) };
+            let mut stream = Stream { survey, ..Stream::new(self.assembler(Some(hot.clone())), file) };
             self.begin(&mut stream);
             for record in Records::new(&bytes) {
                 stream.assemble(&record);
             }
-            return Ok(self.finish(stream, how, ended));
+            return Ok(self.finish(stream, how, ended, SharedLocations(Shared::Only(hot))));
         }
         drop(bytes);
         if ended.random_addresses {
-            let mut outcome =
-                self.full(file, Printing::Away, Some((ended.exit, Difference { agree: 0, before: 1 })))?;
+            let mut outcome = self.full(file, Some((ended.exit, Difference { agree: 0, before: 1 })))?;
             outcome.how = How::Full;
             outcome.notes.push(Note::RandomAddresses);
             return Ok(outcome);
         }
-        self.second_run(file, &survey, ended, &hot)
+        self.second_run(file, &survey, ended, SharedLocations(Shared::Only(hot)))
     }
 
     /// The first run told what is shared; this one logs it.
@@ -257,22 +167,22 @@ impl<'r> Session<'r> {
         file: TraceFile,
         first: &Survey,
         first_ended: Ended,
-        hot: &HotSet,
+        shared: SharedLocations,
     ) -> Result<RecordOutcome, RecordError> {
         let plan = first.schedule(first_ended.exit.is_crash());
         let mut stream = Stream::new(self.assembler(None), file);
         self.begin(&mut stream);
-        let ended = self.run(Mode::Hot, Some(&plan), hot, Printing::Away, &mut stream)?;
+        let ended = self.run(&Log::These(&shared), Some(&plan), &mut stream)?;
         let difference = first.skeleton.difference(&stream.survey.skeleton);
         match difference {
-            Some(difference) if !self.observer.is_interrupted() => {
+            Some(difference) if !self.observer.is_interrupted() && !ended.timed_out => {
                 // What is in its buffers must not get into the next.
                 stream.file.discard();
                 let path = self.request.output.clone().unwrap_or_default();
                 let file = TraceFile::create(&path).map_err(|source| RecordError::Output { path, source })?;
-                self.full(file, Printing::Away, Some((first_ended.exit, difference)))
+                self.full(file, Some((first_ended.exit, difference)))
             }
-            _ => Ok(self.finish(stream, How::Twice, Ended { exit: first_ended.exit, ..ended })),
+            _ => Ok(self.finish(stream, How::Twice, Ended { exit: first_ended.exit, ..ended }, shared)),
         }
     }
 
@@ -283,23 +193,26 @@ impl<'r> Session<'r> {
     }
 
     fn assembler(&self, only: Option<HotSet>) -> Assembler<FileSymbols> {
-        Assembler::new(FileSymbols::default(), self.request.regions.clone(), only)
+        Assembler::new(FileSymbols::default(), self.request.regions.clone(), only, self.request.identify)
     }
 
     fn run(
         &mut self,
-        mode: Mode,
+        log: &Log<'_>,
         plan: Option<&Schedule>,
-        hot: &HotSet,
-        printing: Printing,
         consumer: &mut impl Consumer,
     ) -> Result<Ended, RecordError> {
         let request = self.request;
-        let plan = plan.or(request.schedule.as_ref());
-        let hot_ranges = hot.to_ranges();
+        let (mode, hot) = match log {
+            Log::Try => (Mode::Try, Vec::new()),
+            Log::These(shared) => shared.mode(),
+        };
+        let directions = request.directions.as_ref();
+        let plan = plan.or(request.schedule.as_ref()).filter(|_| directions.is_none());
+        let is_guided = plan.is_some() || directions.is_some();
         let orders = Orders {
             mode,
-            policy: if plan.is_some() { Policy::Replay } else { request.policy },
+            policy: if is_guided { Policy::Replay } else { request.policy },
             seed: request.seed,
             quantum: request.quantum,
             depth: request.depth,
@@ -308,18 +221,30 @@ impl<'r> Session<'r> {
             start_time: self.start_time,
             ring_len: request.ring_len,
             plan: plan.map_or(&[], |plan| &plan.entries),
-            hot: &hot_ranges,
+            hot: &hot,
+            directions: directions.map_or(&[], |directions| &directions.turns),
+            births: directions.map_or(&[], |directions| &directions.births.0),
         };
+        // What is printed again has been seen.
+        let printing = if self.runs == 0 { request.printing } else { Printing::Away };
         self.runs += 1;
         self.observer.starting(self.runs);
         let control = Control::create(&orders).map_err(RecordError::Control)?;
-        request.launch.run(&control, &mut self.feed, printing, consumer, self.observer)
+        let care = Care { input: &self.input, printing, time_limit: request.time_limit };
+        let ended = request.launch.run(&control, care, consumer, self.observer)?;
+        self.directed = control.directed().map_err(RecordError::Control)?;
+        self.timed_out |= ended.timed_out;
+        if self.runs == 1 {
+            self.printed.clone_from(&ended.output);
+        }
+        Ok(ended)
     }
 
     /// Writes what is known before the first event.
     fn begin(&self, stream: &mut Stream) {
         let request = self.request;
         let policy = match (request.schedule.is_some(), request.policy) {
+            _ if request.directions.is_some() => "directed",
             (true, _) | (_, Policy::Replay) => "replay",
             (_, Policy::RunAhead) => "run-ahead",
             (_, Policy::Random) => "random",
@@ -341,7 +266,7 @@ impl<'r> Session<'r> {
     }
 
     /// Completes the trace.
-    fn finish(&self, stream: Stream, how: How, ended: Ended) -> RecordOutcome {
+    fn finish(&self, stream: Stream, how: How, ended: Ended, shared: SharedLocations) -> RecordOutcome {
         let Stream { mut survey, mut assembler, file, is_full } = stream;
         let schedule = survey.schedule(ended.exit.is_crash());
         for (number, piece) in pieces(&schedule.to_string()).enumerate() {
@@ -361,7 +286,10 @@ impl<'r> Session<'r> {
         if is_full {
             written.failure.get_or_insert_with(|| "more names than a trace can hold".to_owned());
         }
-        let summary = Summary { written, threads: assembler.threads(), dropped: assembler.dropped() };
+        let (dropped, thread_numbers) = (assembler.dropped(), assembler.thread_numbers());
+        let mut identities = assembler.into_identities();
+        identities.truncate(usize::try_from(written.events).unwrap_or(usize::MAX));
+        let summary = Summary { written, dropped, thread_numbers, identities, shared };
         self.outcome(&survey, how, ended, summary)
     }
 
@@ -393,12 +321,38 @@ impl<'r> Session<'r> {
             how,
             steps: survey.steps,
             events: summary.written.events,
-            threads: summary.threads,
+            threads: summary.thread_numbers.len() as u64,
             bytes: summary.written.bytes,
             notices: survey.notices.clone(),
             notes,
             schedule,
+            directed: self.how_directed(survey, ended.exit),
+            timed_out: self.timed_out,
+            output: self.printed.clone(),
+            start_time: self.start_time,
+            shared: summary.shared,
+            births: Births(survey.births()),
+            thread_numbers: summary.thread_numbers,
+            identities: summary.identities,
         }
+    }
+
+    fn how_directed(&self, survey: &Survey, exit: Exit) -> Option<Directed> {
+        let directions = self.request.directions.as_ref()?;
+        if survey.is_directed || directions.turns.is_empty() {
+            return Some(Directed::Followed);
+        }
+        let diverged = survey.notices.iter().find_map(|notice| match notice {
+            RunNotice::Diverged { entry, thread, how, .. } => {
+                Some(Directed::Diverged { turn: *entry, thread: thread.clone(), how: how.clone() })
+            }
+            _ => None,
+        });
+        Some(diverged.unwrap_or_else(|| {
+            let turn = usize::try_from(self.directed).ok().and_then(|turn| directions.turns.get(turn));
+            let thread = turn.map_or(String::new(), |turn| survey.thread_name(turn.thread));
+            Directed::Diverged { turn: self.directed, thread, how: format!("the program ended before, {exit}") }
+        }))
     }
 }
 
@@ -414,11 +368,20 @@ fn check(survey: &Survey, ended: &Ended) -> Result<(), RecordError> {
     Ok(())
 }
 
-#[derive(Default)]
 struct Summary {
     written: Written,
-    threads: u64,
     dropped: u64,
+    thread_numbers: Vec<u32>,
+    identities: Vec<Option<EventIdentity>>,
+    shared: SharedLocations,
+}
+
+impl Summary {
+    /// Of a run that was not written.
+    fn of(shared: SharedLocations) -> Self {
+        let written = Written::default();
+        Summary { written, dropped: 0, thread_numbers: Vec::new(), identities: Vec::new(), shared }
+    }
 }
 
 /// A run of which the events are written as they come.

@@ -5,8 +5,9 @@ use crate::lineage::Lineage;
 use crate::notice::{RunNotice, Wait};
 use crate::skeleton::Skeleton;
 use crate::symbolize::text_of;
-use interloper_wire::{HotRange, Kind, Notice, PlanEntry, Record, SegmentEnd, Space};
+use interloper_wire::{Birth, HotRange, Kind, Notice, PlanEntry, Record, SegmentEnd, Space};
 use interloper_witness::Schedule;
+use rustc_hash::FxHashMap;
 
 /// Collects it, record by record.
 #[derive(Debug)]
@@ -16,6 +17,10 @@ pub(crate) struct Survey {
     advances: Vec<PlanEntry>,
     running: u32,
     threads: Lineage,
+    births: Vec<Birth>,
+    /// Threads in the order in which they were made, by number. That is what schedules count by; the numbers
+    /// themselves are others where they come from an earlier run.
+    made: FxHashMap<u64, u32>,
     hot: Vec<HotRange>,
     /// When there are so many ranges it is time to merge them.
     merge_at: usize,
@@ -26,6 +31,8 @@ pub(crate) struct Survey {
     /// The first turn has begun.
     pub(crate) has_turn: bool,
     ended: bool,
+    /// All directions were followed.
+    pub(crate) is_directed: bool,
     /// Steps of all turns that ended.
     pub(crate) steps: u64,
 }
@@ -37,6 +44,8 @@ impl Survey {
             advances: Vec::new(),
             running: 0,
             threads: Lineage::default(),
+            births: Vec::new(),
+            made: FxHashMap::default(),
             hot: Vec::new(),
             merge_at: 1 << 16,
             skeleton: Skeleton::default(),
@@ -44,7 +53,18 @@ impl Survey {
             is_partial: false,
             has_turn: false,
             ended: false,
+            is_directed: false,
             steps: 0,
+        }
+    }
+
+    /// Threads that are born like this are called so from the beginning.
+    pub(crate) fn expect(&mut self, births: &[Birth]) {
+        let mut births = births.to_vec();
+        // Parents have lower numbers than their children.
+        births.sort_unstable_by_key(|birth| birth.number);
+        for Birth { parent, children_before, number } in births {
+            self.threads.add(u64::from(number), u64::from(parent), u64::from(children_before));
         }
     }
 
@@ -60,7 +80,8 @@ impl Survey {
                 }
                 self.has_turn = true;
                 self.entries.append(&mut self.advances);
-                self.running = u32::try_from(header.address).unwrap_or(u32::MAX);
+                let number = u32::try_from(header.address).unwrap_or(u32::MAX);
+                self.running = self.made.get(&header.address).copied().unwrap_or(number);
             }
             Kind::End => {
                 self.ended = true;
@@ -80,7 +101,7 @@ impl Survey {
                 }
             }
             Kind::Notice => self.notice(record),
-            Kind::Thread => self.threads.add(header.address, record.words[0], record.words[1]),
+            Kind::Thread => self.thread(header.address, record.words[0], record.words[1]),
             _ => {}
         }
     }
@@ -102,6 +123,29 @@ impl Survey {
     /// What is shared.
     pub(crate) fn hot(&self) -> HotSet {
         HotSet::new(self.hot.clone())
+    }
+
+    /// What a thread is called.
+    pub(crate) fn thread_name(&self, number: u32) -> String {
+        self.threads.name(u64::from(number))
+    }
+
+    /// Which thread got which number; sorted.
+    pub(crate) fn births(&self) -> Vec<Birth> {
+        let mut births = self.births.clone();
+        births.sort_unstable();
+        births.dedup_by_key(|birth| (birth.parent, birth.children_before));
+        births
+    }
+
+    fn thread(&mut self, number: u64, parent: u64, children_before: u64) {
+        self.threads.add(number, parent, children_before);
+        let made = u32::try_from(self.made.len()).unwrap_or(u32::MAX);
+        self.made.entry(number).or_insert(made);
+        let words = [number, parent, children_before].map(u32::try_from);
+        if let [Ok(number @ 1..), Ok(parent), Ok(children_before)] = words {
+            self.births.push(Birth { parent, children_before, number });
+        }
     }
 
     fn turn(&mut self, steps: u64, end: SegmentEnd) {
@@ -134,6 +178,10 @@ impl Survey {
             Some(Notice::Uncontrolled) => RunNotice::Uncontrolled { thread: thread(first) },
             Some(Notice::NoLongerFull) => {
                 self.is_partial = true;
+                return;
+            }
+            Some(Notice::Directed) => {
+                self.is_directed = true;
                 return;
             }
             Some(Notice::Signal) => {

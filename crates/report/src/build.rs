@@ -3,15 +3,18 @@
 use crate::event_text;
 use crate::fingerprint::Fingerprints;
 use crate::result::{
-    Counts, CycleEvent, CycleStep, Document, Finding, FindingEvent, HeldLocks, NonNestedThread, Region, SCHEMA, Serial,
-    TraceSummary, Variable, Verdict,
+    Counts, CycleEvent, CycleStep, Document, Execution, Finding, FindingEvent, HeldLocks, NonNestedThread, Region,
+    SCHEMA, Serial, TraceSummary, Variable, Verdict, Witness,
 };
-use interloper_model::{NonNested, kind_name};
+use interloper_model::{NonNested, StateId, kind_name};
 use interloper_predict::lockset::Prediction;
 use interloper_predict::serial::{Conflict, Cycle};
 use interloper_predict::{Access, RegionSpan, Triple};
 use interloper_trace::{Event, EventIndex, LockId, LockMode, SiteId, Tables};
 use rustc_hash::FxHashMap;
+
+/// What every verdict assumes about memory.
+const MEMORY_MODEL: &str = "sequentially consistent";
 
 /// The facts about a trace that every result begins with.
 #[derive(Clone, Debug)]
@@ -32,20 +35,67 @@ pub struct TraceFacts<'t> {
 pub fn lockset(facts: &TraceFacts<'_>, prediction: &Prediction, notes: Vec<String>) -> Document {
     let mut ids = Fingerprints::default();
     let findings =
-        prediction.triples.iter().map(|triple| finding(triple, prediction, facts.tables, &mut ids)).collect();
+        prediction.triples.iter().map(|triple| finding(triple, &prediction.held, facts.tables, &mut ids)).collect();
+    let counts = Counts {
+        candidates: prediction.candidates,
+        possible: prediction.possible,
+        infeasible: prediction.candidates - prediction.possible,
+        ..Counts::default()
+    };
+    document(facts, "lockset", counts, findings, notes)
+}
+
+/// What was decided about a triple.
+#[derive(Clone, Debug)]
+pub struct Decided<'a> {
+    /// The triple.
+    pub triple: &'a Triple,
+    /// How far it got.
+    pub verdict: Verdict,
+    /// Why no further.
+    pub reason: Option<String>,
+    /// A schedule that shows it.
+    pub witness: Option<Witness>,
+    /// What the program did when that was executed.
+    pub execution: Option<Execution>,
+}
+
+/// The locks held in states.
+pub type HeldInStates = FxHashMap<StateId, Vec<(LockId, LockMode)>>;
+
+/// The findings of a model that decides. Ids go on from those given out before.
+pub fn decided(decided: &[Decided<'_>], held: &HeldInStates, tables: &Tables, ids: &mut Fingerprints) -> Vec<Finding> {
+    decided
+        .iter()
+        .map(|decided| Finding {
+            verdict: decided.verdict,
+            reason: decided.reason.clone(),
+            witness: decided.witness.clone(),
+            execution: decided.execution.clone(),
+            ..finding(decided.triple, held, tables, ids)
+        })
+        .collect()
+}
+
+/// The result of a model that decides.
+pub fn document(
+    facts: &TraceFacts<'_>,
+    model: &'static str,
+    counts: Counts,
+    findings: Vec<Finding>,
+    notes: Vec<String>,
+) -> Document {
     Document {
         schema: SCHEMA,
         trace: summary(facts),
-        model: "lockset",
+        model,
         property: "triple",
-        counts: Counts {
-            candidates: prediction.candidates,
-            possible: prediction.possible,
-            infeasible: prediction.candidates - prediction.possible,
-            ..Counts::default()
-        },
+        counts,
+        memory_model: MEMORY_MODEL,
         findings,
         serial: None,
+        program: None,
+        explored: None,
         notes,
     }
 }
@@ -72,8 +122,11 @@ pub fn serial(
         model: "lockset",
         property: "serial",
         counts: Counts::default(),
+        memory_model: MEMORY_MODEL,
         findings: Vec::new(),
         serial: Some(serial),
+        program: None,
+        explored: None,
         notes,
     }
 }
@@ -96,17 +149,18 @@ fn summary(facts: &TraceFacts<'_>) -> TraceSummary {
     }
 }
 
-fn finding(triple: &Triple, prediction: &Prediction, tables: &Tables, ids: &mut Fingerprints) -> Finding {
+fn finding(triple: &Triple, held: &HeldInStates, tables: &Tables, ids: &mut Fingerprints) -> Finding {
     let variable = tables.location_name(triple.location);
     let sites = [triple.first, triple.remote, triple.second].map(|access| site_text(access.site, tables));
     let pattern = triple.pattern.name();
     let held = |state| {
-        let locks: &[(LockId, LockMode)] = prediction.held.get(&state).map_or(&[], Vec::as_slice);
+        let locks: &[(LockId, LockMode)] = held.get(&state).map_or(&[], Vec::as_slice);
         locks.iter().map(|(lock, _)| tables.lock(*lock).to_owned()).collect()
     };
     Finding {
         id: ids.next(&[pattern, &sites[0], &sites[1], &sites[2], &variable]),
         verdict: Verdict::Possible,
+        reason: None,
         harm: None,
         pattern,
         variable: Variable { name: variable, size: None },
@@ -119,6 +173,8 @@ fn finding(triple: &Triple, prediction: &Prediction, tables: &Tables, ids: &mut 
         locks: HeldLocks { region: held(triple.region_state), remote: held(triple.remote_state) },
         witness: None,
         replay: None,
+        execution: None,
+        trace: None,
     }
 }
 
@@ -141,6 +197,7 @@ fn finding_event(role: &'static str, access: &Access, tables: &Tables) -> Findin
         file,
         line,
         function,
+        occurrence: None,
     }
 }
 

@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 ///
 /// Findings that agree in all of that are told apart by how many came before, so the ids of a
 /// result are unique as long as 64 bits do not collide.
-#[derive(Default)]
-pub(crate) struct Fingerprints {
+#[derive(Debug, Default)]
+pub struct Fingerprints {
     seen: FxHashMap<u64, u64>,
 }
 

@@ -24,4 +24,5 @@ mod event_text;
 mod fingerprint;
 mod wrap;
 
+pub use fingerprint::Fingerprints;
 pub use result::Document;

@@ -21,12 +21,65 @@ pub struct Document {
     pub property: &'static str,
     /// How many findings got how far.
     pub counts: Counts,
+    /// What verdicts of a model assume about memory.
+    pub memory_model: &'static str,
     /// The findings, in order.
     pub findings: Vec<Finding>,
     /// The answer about the observed order, if that was asked.
     pub serial: Option<Serial>,
+    /// The program that was run, if one was.
+    pub program: Option<Program>,
+    /// What was explored beyond the recorded run.
+    pub explored: Option<Explored>,
     /// What else one should know.
     pub notes: Vec<String>,
+}
+
+/// A program that was run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Program {
+    /// The command.
+    pub command: Vec<String>,
+    /// The folder it was run in.
+    pub folder: Option<String>,
+    /// The time it found, in nanoseconds since 1970.
+    pub start_time: u64,
+    /// After how many steps a thread gave way.
+    pub quantum: u64,
+    /// How it ended when it was recorded.
+    pub ended: String,
+    /// How often it was run.
+    pub runs: u64,
+}
+
+/// What was explored beyond the recorded run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explored {
+    /// `off`, a number of runs, or `exhaust`.
+    pub mode: String,
+    /// Runs that were led off the paths seen before.
+    pub runs: u64,
+    /// Of them, those that went where they were led.
+    pub reached: u64,
+    /// Reads that cannot find anything else.
+    pub impossible: u64,
+    /// Reads that were not led elsewhere yet, and might be.
+    pub left: u64,
+    /// Whether every path was taken that a read can lead to.
+    pub exhausted: bool,
+    /// The ends that the program came to.
+    pub outcomes: Vec<RunOutcome>,
+}
+
+/// An end that a program came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunOutcome {
+    /// How it ended.
+    pub ended: String,
+    /// What it printed.
+    pub stdout: String,
+    /// How often.
+    pub times: u64,
 }
 
 /// The size of a trace.
@@ -89,6 +142,8 @@ pub struct Finding {
     pub id: String,
     /// How far it got.
     pub verdict: Verdict,
+    /// Why it got no further, where that is not the end of the ladder.
+    pub reason: Option<String>,
     /// What it did when executed; not judged yet.
     pub harm: Option<&'static str>,
     /// Which of the five patterns.
@@ -105,12 +160,35 @@ pub struct Finding {
     pub witness: Option<Witness>,
     /// The command that replays it, where there is a program.
     pub replay: Option<String>,
+    /// What the program did when it was executed.
+    pub execution: Option<Execution>,
+    /// The trace that the positions of the events are in, if it is not the one analysed.
+    pub trace: Option<String>,
+}
+
+/// What a program did when a violation was executed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Execution {
+    /// How it ended.
+    pub ended: String,
+    /// How the recorded run had ended.
+    pub recorded: String,
+    /// Its trace.
+    pub trace: Option<String>,
+    /// What it printed.
+    pub stdout: String,
+    /// What it complained about.
+    pub stderr: String,
 }
 
 /// How far up the ladder a finding got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
+    /// No schedule exists in the model.
+    Infeasible,
+    /// It was not decided.
+    Unknown,
     /// Locks, fork and join do not forbid it.
     Possible,
     /// It survives the read-after-write filter.
@@ -125,6 +203,8 @@ impl Verdict {
     /// The word for it.
     pub const fn name(self) -> &'static str {
         match self {
+            Verdict::Infeasible => "infeasible",
+            Verdict::Unknown => "unknown",
             Verdict::Possible => "possible",
             Verdict::Plausible => "plausible",
             Verdict::Feasible => "feasible",
@@ -172,6 +252,8 @@ pub struct FindingEvent {
     pub line: Option<i64>,
     /// The function.
     pub function: Option<String>,
+    /// How many accesses of this kind, place and location the thread had made by then, this one included.
+    pub occurrence: Option<u64>,
 }
 
 /// Locks held on both sides at the moment of the violation.
@@ -189,7 +271,9 @@ pub struct Witness {
     /// Its text form.
     pub schedule: String,
     /// How many context switches it has.
-    pub switches: u32,
+    pub switches: u64,
+    /// Whether no schedule does with fewer, as far as it is known.
+    pub least: bool,
 }
 
 /// Whether the observed order is conflict-serializable.

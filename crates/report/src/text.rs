@@ -2,7 +2,7 @@
 
 use crate::event_text::place;
 use crate::printable::Printable;
-use crate::result::{CycleEvent, CycleStep, Document, Finding, FindingEvent, Region, Serial};
+use crate::result::{CycleEvent, CycleStep, Document, Finding, FindingEvent, Region, Serial, Verdict};
 use crate::wrap::{COLUMNS, width, wrapped};
 use std::fmt::Write as _;
 
@@ -35,7 +35,6 @@ fn findings(out: &mut String, document: &Document) {
         number += same.len();
     }
     let counts = &document.counts;
-    let listed = document.findings.len() as u64;
     out.push('\n');
     let summary = match (counts.possible, counts.candidates) {
         _ if document.trace.regions == 0 => {
@@ -51,6 +50,7 @@ fn findings(out: &mut String, document: &Document) {
              trace, in whatever order.",
             if candidates == 1 { "the only candidate".to_owned() } else { format!("all {candidates} candidates") },
         ),
+        _ if document.model != "lockset" => decided_summary(document),
         (possible, candidates) => format!(
             "{}, of {} (accesses and lock states that would make one). Possible means: locks, fork and join do not \
              forbid it; values were not looked at.",
@@ -59,8 +59,13 @@ fn findings(out: &mut String, document: &Document) {
         ),
     };
     wrapped(out, "", "", &summary);
-    if listed < counts.possible {
-        let _ = writeln!(out, "{} not listed here: raise --limit to see more.", counts.possible - listed);
+    let reached = match document.model {
+        "lockset" => counts.possible,
+        _ => counts.feasible + counts.unknown,
+    };
+    let listed = document.findings.iter().filter(|finding| finding.verdict != Verdict::Infeasible).count() as u64;
+    if listed < reached {
+        let _ = writeln!(out, "{} not listed here: raise --limit to see more.", reached - listed);
     }
     let non_nested = document.trace.non_nested_threads.iter().filter(|_| counts.possible > 0);
     for thread in non_nested {
@@ -75,6 +80,35 @@ fn findings(out: &mut String, document: &Document) {
     }
 }
 
+/// What a model that decides has decided.
+fn decided_summary(document: &Document) -> String {
+    let counts = &document.counts;
+    let candidates = count(counts.candidates, "candidate", "candidates");
+    let mut parts = Vec::new();
+    if counts.confirmed > 0 {
+        parts.push(format!(
+            "{}: executed on the program",
+            count(counts.confirmed, "confirmed atomicity violation", "confirmed atomicity violations")
+        ));
+    }
+    let only_feasible = counts.feasible - counts.confirmed;
+    if only_feasible > 0 || counts.confirmed == 0 {
+        let feasible = count(only_feasible, "feasible atomicity violation", "feasible atomicity violations");
+        let more = if counts.confirmed > 0 { " not confirmed" } else { "" };
+        let what = if only_feasible > 0 { format!("{feasible}{more}: a schedule shows it") } else { feasible };
+        parts.push(what);
+    }
+    let mut summary = format!("{}; of {candidates}, {} not possible", parts.join("; "), counts.infeasible);
+    if counts.unknown > 0 {
+        summary += &format!(" and {} not decided", counts.unknown);
+    }
+    summary
+        + &format!(
+            ". This speaks of the accesses that were recorded, in whatever order, on {} memory.",
+            document.memory_model
+        )
+}
+
 /// Whether two findings differ in nothing but the lock states that let the remote access in.
 fn same_accesses(one: &Finding, other: &Finding) -> bool {
     let indices = |finding: &Finding| finding.events.iter().map(|event| event.index).collect::<Vec<_>>();
@@ -84,7 +118,7 @@ fn same_accesses(one: &Finding, other: &Finding) -> bool {
 /// Findings about the same three accesses, told once.
 fn one_triple(out: &mut String, number: usize, same: &[Finding]) {
     let Some(finding) = same.first() else { return };
-    let Finding { events, region, .. } = finding;
+    let Finding { events, region, verdict, .. } = finding;
     let numbers = match same.len() {
         1 => number.to_string(),
         several => format!("{number}-{}", number + several - 1),
@@ -97,7 +131,13 @@ fn one_triple(out: &mut String, number: usize, same: &[Finding]) {
 
     let local = Printable(&region.thread).to_string();
     let remote = events.get(1).map_or("?".to_owned(), |event| Printable(&event.thread).to_string());
-    wrapped(out, "   ", "   ", &format!("During the {}, {remote} can get in:", region_text(region)));
+    let can = match verdict {
+        Verdict::Infeasible => "cannot get in",
+        Verdict::Unknown => "may be able to get in",
+        Verdict::Possible | Verdict::Plausible | Verdict::Feasible => "can get in",
+        Verdict::Confirmed => "got in",
+    };
+    wrapped(out, "   ", "   ", &format!("During the {}, {remote} {can}:", region_text(region)));
     let actors: Vec<String> = events.iter().map(actor).collect();
     let actor_width = actors.iter().map(|actor| width(actor)).max().unwrap_or(0);
     for (at, (event, actor)) in events.iter().zip(&actors).enumerate() {
@@ -116,6 +156,36 @@ fn one_triple(out: &mut String, number: usize, same: &[Finding]) {
             wrapped(out, "   Or: ", "     ", &format!("{held} [{}]", finding.id));
         }
     }
+    evidence(out, finding);
+}
+
+/// What a verdict rests on.
+fn evidence(out: &mut String, finding: &Finding) {
+    if let Some(reason) = &finding.reason {
+        wrapped(out, &format!("   {}: ", capitalised(finding.verdict.name())), "     ", &Printable(reason).to_string());
+    }
+    if let Some(witness) = &finding.witness {
+        let least = if witness.least { "; none has fewer" } else { "" };
+        let text = format!("a schedule of {}{least}.", count(witness.switches, "context switch", "context switches"));
+        wrapped(out, "   Witness: ", "     ", &text);
+    }
+    if let Some(execution) = &finding.execution {
+        let same = if execution.ended == execution.recorded { ", as the recorded run" } else { "" };
+        let otherwise = match same {
+            "" => format!("; the recorded run {}", execution.recorded),
+            _ => String::new(),
+        };
+        let text = format!("it happened, and the program then {}{same}{otherwise}.", execution.ended);
+        wrapped(out, "   Executed: ", "     ", &Printable(&text).to_string());
+    }
+    if let Some(replay) = &finding.replay {
+        let _ = writeln!(out, "   Replay: {}", Printable(replay));
+    }
+}
+
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn access_line(out: &mut String, number: usize, event: &FindingEvent, actor: &str, actor_width: usize) {

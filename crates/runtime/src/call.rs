@@ -20,6 +20,22 @@ impl Call {
                 return None;
             }
             scheduler::step(thread);
+            scheduler::stop_if_helping(thread);
+            (*thread).inside = 1;
+        }
+        Some(Call(thread))
+    }
+
+    /// For what no event is made of, and others may wait for: a thread that helps goes on.
+    #[inline]
+    pub(crate) fn enter_outward() -> Option<Call> {
+        let thread = current();
+        // SAFETY: the running thread's own data.
+        unsafe {
+            if thread.is_null() || (*thread).inside != 0 {
+                return None;
+            }
+            scheduler::step(thread);
             (*thread).inside = 1;
         }
         Some(Call(thread))
@@ -147,12 +163,23 @@ pub(crate) use export_with_pc;
 /// `fn name / 2 (a: A, b: B) -> R = |call, pc| …;` for a function of two arguments. The body is
 /// evaluated as a step of the thread `call`, which has the token; `pc` is where the call returns to.
 macro_rules! interpose {
-    ($(fn $name:ident / $count:tt ($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? =
+    ($($functions:tt)*) => { $crate::call::interpose_as! { enter; $($functions)* } };
+}
+pub(crate) use interpose;
+
+/// As [`interpose!`], for functions by which a program acts on what is outside of its memory.
+macro_rules! outward {
+    ($($functions:tt)*) => { $crate::call::interpose_as! { enter_outward; $($functions)* } };
+}
+pub(crate) use outward;
+
+macro_rules! interpose_as {
+    ($enter:ident; $(fn $name:ident / $count:tt ($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? =
         |$call:ident, $pc:ident| $body:expr;)*) => {$(
         const _: () = {
             #[allow(unused_variables)]
             unsafe extern "C-unwind" fn implementation($($argument: $type,)* $pc: usize) $(-> $result)? {
-                match $crate::call::Call::enter() {
+                match $crate::call::Call::$enter() {
                     // SAFETY: a `Call` is proof of the token; the arguments are as the function demands.
                     #[allow(unused_mut, unused_variables, unused_unsafe)]
                     Some(mut $call) => unsafe { $body },
@@ -164,7 +191,7 @@ macro_rules! interpose {
         };
     )*};
 }
-pub(crate) use interpose;
+pub(crate) use interpose_as;
 
 /// The register of the argument with this number.
 macro_rules! register {

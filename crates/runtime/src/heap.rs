@@ -1,8 +1,22 @@
-//! The program's heap: the same calls give the same addresses in every run.
+//! The program's heap: the same calls of a thread give the same addresses in every run, whatever others do meanwhile.
 //!
-//! Blocks belong to size classes. Each class hands out its free blocks last in, first out, and else new ones
-//! from a *run* of its own: a stretch of the heap that holds blocks of one class only. A table tells
-//! of every 64 kilobytes which run they belong to, and thereby what block any address is in.
+//! Blocks belong to size classes. Each thread hands out, of a class, what it has freed itself, last in, first out, and
+//! else new blocks from a *run* of its own: a stretch of its part of the heap that holds blocks of one class only. A
+//! table tells of every 64 kilobytes which run they belong to, and thereby what block any address is in. The first
+//! runs of a thread are small and lie close together, in its *nest*, so that a thread that allocates little costs little.
+//!
+//! ```text
+//! HEAP      one after the other             one after the other            up to HEAP_LEN
+//! ┌─────────────────────────────┬──────────────────────────────────┬─────────────────────────────────┐
+//! │ nests: a few runs of 1 KB   │ ranges: runs of 64 KB and more   │ what all share when there is no │
+//! │ for each place, 8 KB        │ for each place, 128 MB           │ room in a range, or no place    │
+//! └─────────────────────────────┴──────────────────────────────────┴─────────────────────────────────┘
+//! ```
+//!
+//! Where one thread allocates what another frees, memory would run from one to the other for ever. So what a thread has
+//! freed beyond a certain amount is for all, and a thread that has had much takes from that before it begins another
+//! run. From there on, and when its range is full, addresses depend on what others do; they are still the same if
+//! all do the same in the same order.
 //!
 //! Only who has the token allocates here. Threads that are outside of the scheduler's control (in a
 //! system call that allocates, ending, or not ours) have a second heap, about whose addresses nobody promises
@@ -13,18 +27,22 @@
 //!
 //! A block freed twice, or never allocated, ends the program as glibc would.
 
-use crate::memory::{HEAP, HEAP_LEN, OUTSIDE_HEAP};
+use crate::memory::{HEAP, HEAP_LEN, OUTSIDE_HEAP, OUTSIDE_LEN};
+use crate::places::{PLACES, Place};
 use crate::sys::{self, Lock};
 use crate::thread::Guarded;
 
 /// What comes before a block.
 #[repr(C)]
 struct Header {
-    /// The size asked for: 48 bits; the size class: 8 bits; the state: 8 bits.
+    /// The size asked for, or of a free block the next free one: 48 bits; the size class: 8 bits; the state: 8 bits.
     word: u64,
-    /// Its number; of a free block the next free one, of an aligned block's beginning where the block is.
+    /// Its number, also when it is free; of an aligned block's beginning where the block is.
     number: u64,
 }
+
+/// The part of a header's first word that is a size or an address.
+const LOW_48: u64 = (1 << 48) - 1;
 
 const HEADER: usize = size_of::<Header>();
 const LIVE: u8 = 0xa5;
@@ -47,25 +65,75 @@ const SPAN: usize = 1 << 16;
 /// Blocks of up to this size share a run.
 const SHARING: usize = SPAN / 8;
 
+/// The length of a nest, and of the runs in it.
+const NEST: usize = 8 << 10;
+const NEST_RUN: usize = 1 << 10;
+/// Blocks of up to this size begin in a nest.
+const NESTLING: usize = NEST_RUN / 2;
+/// The length of a range.
+const RANGE: usize = 128 << 20;
+/// Where ranges begin, and what all share, from the beginning of the heap.
+const RANGES_AT: usize = 1 << 30;
+const COMMON_AT: usize = RANGES_AT + PLACES * RANGE;
+const _: () = assert!(PLACES * NEST <= RANGES_AT && COMMON_AT < HEAP_LEN);
+
+/// A thread keeps as many bytes of free blocks of a class, and as many blocks at least.
+const KEPT: usize = 64 << 10;
+const KEPT_BLOCKS: usize = 16;
+/// A thread that has had as many bytes takes what others have freed before it begins a run.
+const MUCH: usize = 1 << 20;
+
 /// One of the two heaps.
 struct Heap {
     start: usize,
+    len: usize,
+    /// How many places it has ranges for.
+    places: usize,
     lock: Lock,
-    inner: Guarded<Inner>,
+    tables: Guarded<Tables>,
 }
 
-struct Inner {
-    top: usize,
-    /// For each class its free blocks.
-    free: [usize; CLASSES],
-    /// For each class the rest of its latest run.
-    fresh: [(usize, usize); CLASSES],
-    /// For each span the beginning of its run, plus the class; 0 if it has none.
+/// Where the tables of a heap are; 0 before there are any.
+#[derive(Clone, Copy)]
+struct Tables {
+    /// An [`Arena`] for each place, and one for all, the last.
+    arenas: usize,
+    /// For each span the beginning of its run, plus the class and one; 0 if it has none.
     spans: usize,
+    /// For each possible run in a nest a byte: its class and one; 0 if there is none.
+    nests: usize,
 }
 
-static INSIDE: Heap = Heap::new(HEAP);
-static OUTSIDE: Heap = Heap::new(OUTSIDE_HEAP);
+/// What is allocated from. Untouched, it is all zero, and takes no memory.
+#[repr(C)]
+struct Arena {
+    /// Where the next run begins, and where the range ends.
+    top: usize,
+    end: usize,
+    /// Where the next run in the nest begins, and where that ends.
+    nest: usize,
+    nest_end: usize,
+    /// How many bytes of runs it has had.
+    had: usize,
+    /// Small classes come first, and with that fill one page.
+    classes: [Class; CLASSES],
+}
+
+const _: () = assert!(size_of::<Arena>() <= ARENA);
+const ARENA: usize = 8 << 10;
+
+#[repr(C)]
+struct Class {
+    /// Free blocks: the first one, and how many.
+    free: usize,
+    count: usize,
+    /// The rest of the latest run.
+    next: usize,
+    end: usize,
+}
+
+static INSIDE: Heap = Heap::new(HEAP, HEAP_LEN, PLACES);
+static OUTSIDE: Heap = Heap::new(OUTSIDE_HEAP, OUTSIDE_LEN, 0);
 
 /// The class of blocks of this size.
 const fn class_of(len: usize) -> usize {
@@ -88,79 +156,166 @@ const fn len_of(class: usize) -> usize {
 }
 
 impl Heap {
-    const fn new(start: usize) -> Self {
-        let inner = Inner { top: 0, free: [0; CLASSES], fresh: [(0, 0); CLASSES], spans: 0 };
-        Heap { start, lock: Lock::new(), inner: Guarded::new(inner) }
+    const fn new(start: usize, len: usize, places: usize) -> Self {
+        let tables = Tables { arenas: 0, spans: 0, nests: 0 };
+        Heap { start, len, places, lock: Lock::new(), tables: Guarded::new(tables) }
     }
 
     /// A block of a class, and whether it is new, hence all zero; 0 if there is none.
-    fn take(&self, class: usize) -> (usize, bool) {
+    #[inline(always)]
+    fn take(&self, class: usize, place: Option<usize>) -> (usize, bool) {
+        let len = len_of(class);
         self.lock.lock();
-        // SAFETY: the lock is held; free blocks hold the address of the next one.
+        // SAFETY: the lock is held; arenas are mapped once there are tables, and do not overlap.
         let taken = unsafe {
-            let inner = self.inner.get();
-            let free = inner.free[class];
-            if free != 0 {
-                inner.free[class] = (*(free as *const Header)).number as usize;
-                (free, false)
+            let tables = self.tables.get();
+            if tables.arenas == 0 && !self.begin(tables) {
+                (0, true)
             } else {
-                (self.take_new(inner, class), true)
+                let arena = self.arena(tables, place);
+                let own = &mut arena.classes[class];
+                if own.free != 0 {
+                    (own.pop(), false)
+                } else if own.end - own.next >= len {
+                    own.next += len;
+                    (own.next - len, true)
+                } else {
+                    let has_much = place.is_some() && arena.had >= MUCH;
+                    let surplus = if has_much { self.arena(tables, None).classes[class].pop() } else { 0 };
+                    if surplus != 0 { (surplus, false) } else { (self.take_new(tables, place, class), true) }
+                }
             }
         };
         self.lock.unlock();
         taken
     }
 
-    unsafe fn take_new(&self, inner: &mut Inner, class: usize) -> usize {
+    /// Takes memory for everything; false if there is none.
+    #[cold]
+    fn begin(&self, tables: &mut Tables) -> bool {
+        let arenas = sys::map(0, (self.places + 1) * ARENA);
+        let spans = sys::map(0, self.len / SPAN * 8);
+        let nests = sys::map(0, (self.places + 1) * (NEST / NEST_RUN));
+        if arenas == 0 || spans == 0 || nests == 0 || sys::map(self.start, self.len) == 0 {
+            return false;
+        }
+        *tables = Tables { arenas, spans, nests };
+        let common_at = if self.places == 0 { 0 } else { COMMON_AT };
+        // SAFETY: they have just been mapped; the lock is held.
+        let common = unsafe { self.arena(tables, None) };
+        (common.top, common.end) = (self.start + common_at, self.start + self.len);
+        true
+    }
+
+    /// The arena of a place, or that for all. There are tables.
+    #[inline(always)]
+    unsafe fn arena(&self, tables: &Tables, place: Option<usize>) -> &'static mut Arena {
+        let arena = (tables.arenas + place.unwrap_or(self.places) * ARENA) as *mut Arena;
+        // SAFETY: there are as many, all zero at first; the caller holds the lock and keeps one reference to each.
+        unsafe { &mut *arena }
+    }
+
+    /// A block from a new run.
+    #[cold]
+    unsafe fn take_new(&self, tables: &Tables, place: Option<usize>, class: usize) -> usize {
         let len = len_of(class);
-        let (next, end) = inner.fresh[class];
-        if end - next >= len {
-            inner.fresh[class].0 += len;
-            return next;
+        // SAFETY: the lock is held, and there are tables.
+        let arena = unsafe { self.arena(tables, place) };
+        if let Some(place) = place.filter(|_| arena.top == 0) {
+            arena.top = self.start + RANGES_AT + place * RANGE;
+            arena.end = arena.top + RANGE;
+            arena.nest = self.start + place * NEST;
+            arena.nest_end = arena.nest + NEST;
         }
-        if inner.top == 0 {
-            let spans = sys::map(0, HEAP_LEN / SPAN * 8);
-            if spans == 0 || sys::map(self.start, HEAP_LEN) == 0 {
-                return 0;
-            }
-            (inner.top, inner.spans) = (self.start, spans);
+        let own = &mut arena.classes[class];
+        if len <= NESTLING && own.end == 0 && arena.nest < arena.nest_end {
+            let run = arena.nest;
+            arena.nest += NEST_RUN;
+            (own.next, own.end) = (run + len, run + NEST_RUN);
+            // SAFETY: there is a byte for every run of every nest.
+            unsafe { *((tables.nests + (run - self.start) / NEST_RUN) as *mut u8) = class as u8 + 1 };
+            return run;
         }
-        let run = inner.top;
         let run_len = if len <= SHARING { SPAN } else { len.next_multiple_of(SPAN) };
-        if run_len > self.start + HEAP_LEN - run {
+        let mut run = cut_off(&mut arena.top, arena.end, run_len);
+        if run == 0 && place.is_some() {
+            // SAFETY: as above; this is another one.
+            let common = unsafe { self.arena(tables, None) };
+            run = cut_off(&mut common.top, common.end, run_len);
+        }
+        if run == 0 {
             return 0;
         }
-        inner.top += run_len;
+        arena.had += run_len;
         for span in 0..run_len / SPAN {
-            let entry = (inner.spans + ((run - self.start) / SPAN + span) * 8) as *mut usize;
+            let entry = (tables.spans + ((run - self.start) / SPAN + span) * 8) as *mut usize;
             // SAFETY: the table covers the whole heap.
             unsafe { *entry = run + class + 1 };
         }
         if len <= SHARING {
-            inner.fresh[class] = (run + len, run + run_len);
+            (own.next, own.end) = (run + len, run + run_len);
         }
         run
     }
 
     /// Takes a block back.
-    unsafe fn put(&self, block: usize, class: usize) {
+    #[inline(always)]
+    unsafe fn put(&self, block: usize, class: usize, place: Option<usize>) {
         self.lock.lock();
-        // SAFETY: the lock is held, and the block is not used any more.
+        // SAFETY: the lock is held, and the block is not used any more; there are tables, since there is a block.
         unsafe {
-            let inner = self.inner.get();
-            (*(block as *mut Header)).number = inner.free[class] as u64;
-            inner.free[class] = block;
+            let tables = self.tables.get();
+            let own = &mut self.arena(tables, place).classes[class];
+            let keeps_enough = own.count * len_of(class) >= KEPT && own.count >= KEPT_BLOCKS;
+            if keeps_enough && place.is_some() {
+                self.arena(tables, None).classes[class].push(block);
+            } else {
+                own.push(block);
+            }
         }
         self.lock.unlock();
     }
 }
 
-/// Allocates; 0 if there is no memory. `is_inside` if the caller has the token.
-pub(crate) fn allocate(len: usize, alignment: usize, number: u64, is_inside: bool, zeroed: bool) -> usize {
+/// The first part of a stretch, from which it is taken; 0 if it is not as long.
+fn cut_off(top: &mut usize, end: usize, len: usize) -> usize {
+    if len > end - *top {
+        return 0;
+    }
+    *top += len;
+    *top - len
+}
+
+impl Class {
+    /// The last block that was freed; 0 if there is none.
+    unsafe fn pop(&mut self) -> usize {
+        let block = self.free;
+        if block != 0 {
+            // SAFETY: free blocks hold the address of the next one.
+            self.free = unsafe { ((*(block as *const Header)).word & LOW_48) as usize };
+            self.count -= 1;
+        }
+        block
+    }
+
+    unsafe fn push(&mut self, block: usize) {
+        let header = block as *mut Header;
+        // SAFETY: the caller has a block that is not used any more. What else the header says stays.
+        unsafe { (*header).word = (*header).word & !LOW_48 | self.free as u64 };
+        self.free = block;
+        self.count += 1;
+    }
+}
+
+/// Allocates; 0 if there is no memory. For a thread at a place if the caller has the token.
+pub(crate) fn allocate(len: usize, alignment: usize, number: u64, place: Option<Place>, zeroed: bool) -> usize {
     let extra = if alignment > 16 { alignment + 32 } else { 0 };
-    let Some(total) = len.max(1).checked_add(HEADER + extra).filter(|total| *total < HEAP_LEN / 2) else { return 0 };
+    let Some(total) = len.max(1).checked_add(HEADER + extra).filter(|total| *total < OUTSIDE_LEN / 2) else { return 0 };
     let class = class_of(total);
-    let (block, is_new) = if is_inside { INSIDE.take(class) } else { OUTSIDE.take(class) };
+    let (block, is_new) = match place {
+        Some(place) => INSIDE.take(class, place.number()),
+        None => OUTSIDE.take(class, None),
+    };
     if block == 0 {
         return 0;
     }
@@ -200,14 +355,14 @@ impl Block {
 }
 
 fn is_ours(address: usize) -> bool {
-    (HEAP..HEAP + HEAP_LEN).contains(&address) || (OUTSIDE_HEAP..OUTSIDE_HEAP + HEAP_LEN).contains(&address)
+    (HEAP..HEAP + HEAP_LEN).contains(&address) || (OUTSIDE_HEAP..OUTSIDE_HEAP + OUTSIDE_LEN).contains(&address)
 }
 
 unsafe fn read(address: usize) -> Block {
     // SAFETY: the caller knows that there is a header.
     let header = unsafe { &*((address - HEADER) as *const Header) };
     Block {
-        len: (header.word & ((1 << 48) - 1)) as usize,
+        len: (header.word & LOW_48) as usize,
         number: header.number,
         class: (header.word >> 48 & 0xff) as usize,
         state: (header.word >> 56) as u8,
@@ -228,8 +383,8 @@ pub(crate) unsafe fn block_at(address: usize, called: &str) -> Block {
     }
 }
 
-/// Frees a live block.
-pub(crate) unsafe fn free(address: usize, block: Block, is_inside: bool) {
+/// Frees a live block, by a thread at a place if the caller has the token.
+pub(crate) unsafe fn free(address: usize, block: Block, place: Option<Place>) {
     const LARGE: usize = 1 << 17;
     // SAFETY: the block is live, hence has a header, and is not used any more.
     unsafe {
@@ -242,28 +397,34 @@ pub(crate) unsafe fn free(address: usize, block: Block, is_inside: bool) {
             sys::discard(low, high - low);
         }
         if start >= OUTSIDE_HEAP {
-            OUTSIDE.put(start, block.class);
-        } else if is_inside {
-            INSIDE.put(start, block.class);
+            OUTSIDE.put(start, block.class, None);
+        } else if let Some(place) = place {
+            INSIDE.put(start, block.class, place.number());
         }
         // A block of the inner heap that an uncontrolled thread frees is lost: taking it back now
         // would make addresses depend on when that is.
     }
 }
 
-/// The live block of the inner heap around an address: where it begins, and its number.
+/// The block of the inner heap around an address: where it begins, and its number. If it was freed, that is the one
+/// that was there last.
 pub(crate) unsafe fn block_around(address: usize) -> Option<(usize, u64)> {
     if !(HEAP..HEAP + HEAP_LEN).contains(&address) {
         return None;
     }
-    // SAFETY: the caller has the token, so nobody changes the inner heap; the table covers all of it.
+    // SAFETY: the caller has the token, so nobody changes the inner heap; the tables cover all of it.
     unsafe {
-        let inner = INSIDE.inner.get();
-        if address >= inner.top {
+        let Tables { arenas, spans, nests } = *INSIDE.tables.get();
+        if arenas == 0 {
             return None;
         }
-        let entry = *((inner.spans + (address - HEAP) / SPAN * 8) as *const usize);
-        let (run, class) = (entry & !(SPAN - 1), (entry & (SPAN - 1)).checked_sub(1)?);
+        let (run, class) = if address < HEAP + PLACES * NEST {
+            let entry = *((nests + (address - HEAP) / NEST_RUN) as *const u8);
+            (address & !(NEST_RUN - 1), usize::from(entry.checked_sub(1)?))
+        } else {
+            let entry = *((spans + (address - HEAP) / SPAN * 8) as *const usize);
+            (entry & !(SPAN - 1), (entry & (SPAN - 1)).checked_sub(1)?)
+        };
         let len = len_of(class);
         let start = if len <= SHARING { run + (address - run) / len * len } else { run };
         let mut user = start + HEADER;
@@ -272,7 +433,7 @@ pub(crate) unsafe fn block_around(address: usize) -> Option<(usize, u64)> {
             user = first.number as usize;
         }
         let block = read(user);
-        matches!(block.state, LIVE | LIVE_ALIGNED).then_some((user, block.number))
+        matches!(block.state, LIVE | LIVE_ALIGNED | FREED).then_some((user, block.number))
     }
 }
 

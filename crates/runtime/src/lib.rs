@@ -35,6 +35,7 @@ mod heap;
 mod libc_calls;
 mod log;
 mod memory;
+mod places;
 mod random;
 mod ranges;
 mod scheduler;

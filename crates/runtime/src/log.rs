@@ -3,6 +3,8 @@
 //! There is one ring for all threads, because only one thread runs at a time: whoever has the token
 //! may append, nobody else. A record is complete before the cursor moves past it, and both are in
 //! shared memory, so they outlive the program whatever kills it.
+//!
+//! A directed run waits for a certain record of the running thread. Here is where it is seen to come.
 
 use crate::memory::CONTROL;
 use crate::sys::{self, syscall};
@@ -20,6 +22,20 @@ struct Log {
     parent: isize,
     /// The recorder is gone; what is logged goes nowhere.
     is_orphan: bool,
+    /// What is waited for, as [`key`] has it.
+    awaited: u64,
+    /// How often it has to come until the scheduler is told.
+    times: u32,
+}
+
+/// The key of nothing that is ever logged.
+const NOTHING: u64 = u64::MAX;
+
+/// Kind and place of a record in one word.
+#[inline(always)]
+const fn key(kind: u64, second_word: u64) -> u64 {
+    // What stands above the place falls off.
+    second_word << 16 | kind & 0xff
 }
 
 struct Shared(UnsafeCell<Log>);
@@ -27,8 +43,16 @@ struct Shared(UnsafeCell<Log>);
 // SAFETY: only the thread that has the token touches it.
 unsafe impl Sync for Shared {}
 
-static LOG: Shared =
-    Shared(UnsafeCell::new(Log { cursor: 0, limit: 0, ring_len: 0, produced: 0, parent: 0, is_orphan: false }));
+static LOG: Shared = Shared(UnsafeCell::new(Log {
+    cursor: 0,
+    limit: 0,
+    ring_len: 0,
+    produced: 0,
+    parent: 0,
+    is_orphan: false,
+    awaited: NOTHING,
+    times: 0,
+}));
 
 const RING: usize = CONTROL + RING_AT;
 
@@ -43,6 +67,8 @@ pub(crate) unsafe fn begin(settings: &Settings) {
             produced: 0,
             parent: syscall!(libc::SYS_getppid),
             is_orphan: false,
+            awaited: NOTHING,
+            times: 0,
         };
     }
 }
@@ -53,12 +79,69 @@ pub(crate) unsafe fn produced() -> u64 {
     unsafe { (*LOG.0.get()).produced }
 }
 
-/// Appends a record, and returns where its words are.
+/// Has the scheduler told when a record of this kind and place has come so often; nothing else is waited for then.
+pub(crate) unsafe fn wait_for_record(kind: Kind, pc: u64, times: u32) {
+    // SAFETY: the caller has the token, or nobody has and it holds the scheduler's lock.
+    let log = unsafe { &mut *LOG.0.get() };
+    (log.awaited, log.times) = (key(kind as u64, pc), times);
+}
+
+/// How often what is waited for still has to come; it is not waited for any more.
+pub(crate) unsafe fn stop_waiting() -> u32 {
+    // SAFETY: as for `wait_for_record`.
+    let log = unsafe { &mut *LOG.0.get() };
+    log.awaited = NOTHING;
+    std::mem::take(&mut log.times)
+}
+
+/// What is waited for has come.
+#[cold]
+#[inline(never)]
+unsafe fn met(times: u32) {
+    // SAFETY: the caller has the token; there is no other reference to the log.
+    unsafe {
+        let log = &mut *LOG.0.get();
+        log.times = log.times.saturating_sub(times);
+        if log.times == 0 {
+            log.awaited = NOTHING;
+            crate::scheduler::reached();
+        }
+    }
+}
+
+/// So many records will be logged of a write that has been announced, by [`append_announced`].
+#[inline(always)]
+pub(crate) unsafe fn announce(pc: usize, records: impl FnOnce() -> u32) {
+    // SAFETY: the caller has the token.
+    unsafe {
+        if (*LOG.0.get()).awaited == key(Kind::Write as u64, pc as u64) {
+            met(records());
+        }
+    }
+}
+
+/// Appends a record.
 ///
 /// # Safety
 /// The caller has the token, and `WORDS` is what the kind has.
 #[inline(always)]
-pub(crate) unsafe fn append<const WORDS: usize>(header: RecordHeader, words: [u64; WORDS]) -> *mut u64 {
+pub(crate) unsafe fn append<const WORDS: usize>(header: RecordHeader, words: [u64; WORDS]) {
+    // SAFETY: as the caller says.
+    unsafe {
+        append_announced(header, words);
+        let [first, second] = header.to_words();
+        if (*LOG.0.get()).awaited == key(first, second) {
+            met(1);
+        }
+    }
+}
+
+/// Appends a record that was counted when it was announced.
+///
+/// # Safety
+/// As for [`append`].
+#[inline(always)]
+pub(crate) unsafe fn append_announced<const WORDS: usize>(header: RecordHeader, words: [u64; WORDS]) {
     debug_assert_eq!(header.kind.words(), WORDS);
     let len = 16 + WORDS * 8;
     // SAFETY: the caller has the token; room is made for the whole record.
@@ -75,7 +158,6 @@ pub(crate) unsafe fn append<const WORDS: usize>(header: RecordHeader, words: [u6
             at.add(2 + number).write(word);
         }
         advance(log, len);
-        at.add(2)
     }
 }
 

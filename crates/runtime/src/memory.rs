@@ -19,9 +19,10 @@ pub(crate) const SHADOW: usize = 32 * TERABYTE;
 pub(crate) const SHADOW_LEN: usize = 32 * TERABYTE;
 /// The program's heap.
 pub(crate) const HEAP: usize = 96 * TERABYTE;
-pub(crate) const HEAP_LEN: usize = 2 * TERABYTE;
+pub(crate) const HEAP_LEN: usize = 4 * TERABYTE;
 /// The heap of threads that are outside of the scheduler's control.
 pub(crate) const OUTSIDE_HEAP: usize = 100 * TERABYTE;
+pub(crate) const OUTSIDE_LEN: usize = 2 * TERABYTE;
 /// The stacks of the program's threads, except the first.
 pub(crate) const STACKS: usize = 104 * TERABYTE;
 pub(crate) const STACKS_LEN: usize = 8 * TERABYTE;

@@ -4,6 +4,7 @@
 //! logged cells are there.
 
 use crate::log::{self, header};
+use crate::scheduler;
 use crate::shadow::{self, Access};
 use crate::thread::{Pending, Thread, load};
 use interloper_wire::{AccessFlags, Kind, RecordHeader};
@@ -13,8 +14,9 @@ pub(crate) unsafe fn read(thread: &mut Thread, address: usize, len: usize, pc: u
     // SAFETY: the caller has the token; the range is what the program reads.
     unsafe {
         if len != 0 && touch(thread, address, len, Access::Read) {
+            scheduler::stop_if_helping(thread);
             thread.prepare();
-            log(Kind::Read, address, len, pc, AccessFlags::RANGE);
+            log::<false>(Kind::Read, address, len, pc, AccessFlags::RANGE);
         }
     }
 }
@@ -24,8 +26,10 @@ pub(crate) unsafe fn will_write(thread: &mut Thread, address: usize, len: usize,
     // SAFETY: the caller has the token.
     unsafe {
         if len != 0 && touch(thread, address, len, Access::Write) {
+            scheduler::stop_if_helping(thread);
             thread.prepare();
             thread.pending = Pending { address, len, pc };
+            log::announce(pc, || logged_pieces(address, len).count() as u32);
         }
     }
 }
@@ -36,7 +40,7 @@ pub(crate) unsafe fn wrote(thread: &mut Thread, address: usize, len: usize, pc: 
     unsafe {
         if len != 0 && touch(thread, address, len, Access::Write) {
             thread.prepare();
-            log(Kind::Write, address, len, pc, AccessFlags::RANGE | flags);
+            log::<false>(Kind::Write, address, len, pc, AccessFlags::RANGE | flags);
         }
     }
 }
@@ -56,33 +60,48 @@ unsafe fn touch(thread: &mut Thread, address: usize, len: usize, access: Access)
     }
 }
 
-/// Logs the accesses of a range, with the values that are there.
+/// Logs the accesses of a range, with the values that are there; `ANNOUNCED` if they are of a write that was.
 ///
 /// # Safety
 /// The caller has the token, and the range is readable.
-pub(crate) unsafe fn log(kind: Kind, address: usize, len: usize, pc: usize, flags: u8) {
+pub(crate) unsafe fn log<const ANNOUNCED: bool>(kind: Kind, address: usize, len: usize, pc: usize, flags: u8) {
     // SAFETY: as the caller says.
     unsafe {
         if len <= 8 {
-            append(kind, address, len, pc, flags);
+            append::<ANNOUNCED>(kind, address, len, pc, flags);
             return;
         }
         // An access of sixteen bytes is one step; longer ones are not.
         let more = if len == 16 && flags & AccessFlags::RANGE == 0 { AccessFlags::MORE } else { AccessFlags::RANGE };
-        let mut at = pieces(address, len).filter(|(address, _)| shadow::is_logged(*address)).peekable();
+        let mut at = logged_pieces(address, len).peekable();
         while let Some((address, len)) = at.next() {
             let is_last = more == AccessFlags::MORE && at.peek().is_none();
-            append(kind, address, len, pc, flags | if is_last { 0 } else { more });
+            append::<ANNOUNCED>(kind, address, len, pc, flags | if is_last { 0 } else { more });
         }
     }
 }
 
-unsafe fn append(kind: Kind, address: usize, len: usize, pc: usize, flags: u8) {
+unsafe fn append<const ANNOUNCED: bool>(kind: Kind, address: usize, len: usize, pc: usize, flags: u8) {
     // SAFETY: as the caller of `log` says.
     unsafe {
         let value = load(address, len);
-        log::append(RecordHeader { arg: len as u8, aux: u16::from(flags), ..header(kind, address, pc) }, [value]);
+        let record = RecordHeader { arg: len as u8, aux: u16::from(flags), ..header(kind, address, pc) };
+        if ANNOUNCED {
+            log::append_announced(record, [value]);
+        } else {
+            log::append(record, [value]);
+        }
     }
+}
+
+/// The parts of a range that have a record each. The caller has the token.
+fn logged_pieces(address: usize, len: usize) -> impl Iterator<Item = (usize, usize)> {
+    // One that fits into a record is not taken apart.
+    let whole = (len <= 8).then_some((address, len));
+    let parts = if len <= 8 { 0 } else { len };
+    // SAFETY: as said above.
+    let logged = pieces(address, parts).filter(|(address, _)| unsafe { shadow::is_logged(*address) });
+    whole.into_iter().chain(logged)
 }
 
 /// The parts of a range in each of its cells.

@@ -1,6 +1,6 @@
 //! Which memory is shared: a cell of two bytes for every eight bytes of the program's.
 //!
-//! Scouting, a cell tells who has touched its bytes, since they were last allocated:
+//! Scouting, a cell tells who has touched its bytes since they were last allocated, when they have been freed, too:
 //!
 //! | cell | touched by |
 //! |---|---|
@@ -17,7 +17,8 @@
 //! Recording hot locations only, cells are `HOT` or `0`, and are set when the memory comes into being.
 //!
 //! *What is missed:* eight bytes are taken for one, so neighbours of a hot byte are logged, too, which is
-//! harmless; no sharing is missed, except by accesses that are not seen at all. More threads than there are tags
+//! harmless; no sharing is missed, except by accesses that are not seen at all, and of large blocks after they have
+//! been freed, whose cells are given back. More threads than there are tags
 //! share the last one, and are taken for strangers to themselves: more is logged then, not less.
 
 use crate::log::{self, header};
@@ -284,6 +285,7 @@ pub(crate) unsafe fn born(address: usize, len: usize, number: u64) -> bool {
                 return true;
             }
             Mode::Hot => {
+                reset(address, len);
                 let mut is_hot = false;
                 for range in hot_ranges(state.hot, Space::Heap, number) {
                     // Cells are whole; the first may begin before the block.
@@ -297,16 +299,28 @@ pub(crate) unsafe fn born(address: usize, len: usize, number: u64) -> bool {
     false
 }
 
+/// A block that is freed. Who still uses it is of interest, so it stays known who has touched it.
+pub(crate) unsafe fn dead(address: usize, len: usize) {
+    // SAFETY: the caller has the token; the cells are mapped.
+    unsafe {
+        if len >= LARGE && STATE.get().mode != Mode::Hot {
+            reset(address, len);
+        }
+    }
+}
+
 /// Memory that ceases to be.
 pub(crate) unsafe fn reset(address: usize, len: usize) {
     // SAFETY: the cells are mapped; the caller has the token.
     unsafe { fill(address, len, 0) };
 }
 
+/// From this length on, cells are given back to the system.
+const LARGE: usize = 1 << 20;
+
 /// Sets the cells of a range.
 unsafe fn fill(address: usize, len: usize, value: u16) {
     const PAGE: usize = 4096;
-    const LARGE: usize = 1 << 20;
     if len == 0 {
         return;
     }

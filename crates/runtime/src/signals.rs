@@ -7,7 +7,7 @@
 //!
 //! When a signal comes is not repeatable: a run in which one was handled is said to have had one.
 
-use crate::call::{interpose, real};
+use crate::call::{interpose, outward, real};
 use crate::current::current;
 use crate::scheduler;
 use crate::sys::syscall;
@@ -237,6 +237,10 @@ interpose! {
     fn sigaction / 3 (signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int =
         |call, pc| install(signal, new, old);
     fn signal / 2 (signal: c_int, handler: sighandler_t) -> sighandler_t = |call, pc| install_simply(signal, handler);
+    fn pthread_testcancel / 0 () = |call, pc| test_cancel(&mut call);
+}
+
+outward! {
     // What a thread sends to itself has been handled when these return: a `Call` attends at its end.
     fn raise / 1 (signal: c_int) -> c_int = |call, pc| {
         call.settle();
@@ -251,7 +255,6 @@ interpose! {
         call.settle();
         real!(pthread_kill: fn(libc::pthread_t, c_int) -> c_int)(thread, signal)
     };
-    fn pthread_testcancel / 0 () = |call, pc| test_cancel(&mut call);
 }
 
 /// For the functions that call the real `sigaction` before the program's handlers matter.

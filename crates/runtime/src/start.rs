@@ -15,7 +15,7 @@ use crate::sys::{self, syscall};
 use crate::thread::Guarded;
 use interloper_wire::{CLAIM_AT, Kind, Notice, RecordHeader, SETTINGS_LEN, SegmentEnd, Settings, VARIABLE};
 use libc::{c_int, c_void};
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::*};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering::*};
 
 /// Nothing is known yet.
 const UNKNOWN: u8 = 0;
@@ -28,6 +28,15 @@ static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
 static SETTINGS: Guarded<Option<Settings>> = Guarded::new(None);
 /// On which processors the program may run; it is kept on one.
 static PROCESSORS: Guarded<[u64; 16]> = Guarded::new([0; 16]);
+
+/// Where the program's own code is: not that of libraries.
+static PROGRAM: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
+
+/// Whether a place is in the program's own code.
+#[inline]
+pub(crate) fn is_programs(place: usize) -> bool {
+    place >= PROGRAM[0].load(Relaxed) && place < PROGRAM[1].load(Relaxed)
+}
 
 /// Whether this process is being recorded.
 #[inline]
@@ -163,6 +172,7 @@ pub(crate) unsafe fn end_log(thread: &mut crate::thread::Thread) {
     unsafe {
         thread.inside = 1;
         thread.settle();
+        scheduler::before_end(thread);
         let record = RecordHeader { aux: SegmentEnd::Finished as u16, ..header(Kind::End, 0, 0) };
         log::append(record, [thread.steps()]);
         set_current(std::ptr::null_mut());
@@ -255,6 +265,10 @@ pub(crate) unsafe fn log_modules() {
                 let name = std::ffi::CStr::from_ptr(info.dlpi_name).to_bytes();
                 let mut path = [0u8; 4000];
                 let name = if name.is_empty() {
+                    if PROGRAM[1].load(Relaxed) == 0 {
+                        PROGRAM[0].store(low, Relaxed);
+                        PROGRAM[1].store(high, Relaxed);
+                    }
                     let len = syscall!(libc::SYS_readlink, c"/proc/self/exe".as_ptr(), path.as_mut_ptr(), path.len());
                     &path[..usize::try_from(len).unwrap_or(0)]
                 } else {

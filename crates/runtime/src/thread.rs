@@ -1,6 +1,7 @@
 //! What the runtime knows of a thread.
 
 use crate::log::{self, header};
+use crate::places::Place;
 use interloper_wire::Kind;
 use std::arch::asm;
 use std::cell::UnsafeCell;
@@ -126,11 +127,19 @@ pub(crate) struct Thread {
     pub(crate) withheld: i64,
     /// The watchdog has given the token to another.
     pub(crate) lost_token: bool,
+    /// It only goes on until it would do something that is logged.
+    pub(crate) is_helping: bool,
+    /// It was stopped before a step, and not in the middle of one.
+    pub(crate) is_before_step: bool,
+    /// It is back from a system call, and waits for the token.
+    pub(crate) is_back: bool,
     pub(crate) stack_top: usize,
     pub(crate) stack_end: usize,
     /// All shared places of its stack, the lowest last.
     pub(crate) shared_places: Vec<usize>,
     pub(crate) children: u32,
+    /// Where its stack and its blocks are.
+    pub(crate) place: Place,
     /// How many blocks it has allocated.
     pub(crate) blocks: u64,
     /// Where it last read atomically, how often in a row.
@@ -177,7 +186,7 @@ impl Thread {
         if self.pending.len != 0 {
             let Pending { address, len, pc } = std::mem::replace(&mut self.pending, Pending::NONE);
             // SAFETY: the write has been done, so the memory is there; the caller has the token.
-            unsafe { crate::ranges::log(Kind::Write, address, len, pc, 0) };
+            unsafe { crate::ranges::log::<true>(Kind::Write, address, len, pc, 0) };
         }
     }
 

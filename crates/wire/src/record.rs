@@ -146,6 +146,45 @@ kinds! {
     End = 44, 1;
 }
 
+impl Kind {
+    /// Whether a direction may wait for it: something that a thread does, and that is logged in every run that
+    /// does the same and logs the same locations.
+    ///
+    /// Not a request, which is only logged where the lock is not to be had at once; nor that an initialiser is found done,
+    /// which the guards of C++ only ask about where another thread is at it.
+    pub const fn is_deed(self) -> bool {
+        matches!(
+            self,
+            Kind::Read
+                | Kind::Write
+                | Kind::AtomicRead
+                | Kind::AtomicWrite
+                | Kind::ReadModifyWrite
+                | Kind::Fence
+                | Kind::Acquire
+                | Kind::TryFailed
+                | Kind::Release
+                | Kind::WaitBegin
+                | Kind::WaitEnd
+                | Kind::Signal
+                | Kind::Broadcast
+                | Kind::SemaphoreWait
+                | Kind::SemaphorePost
+                | Kind::BarrierArrive
+                | Kind::BarrierLeave
+                | Kind::OnceBegin
+                | Kind::OnceEnd
+                | Kind::Fork
+                | Kind::Join
+                | Kind::Start
+                | Kind::Finish
+                | Kind::Allocate
+                | Kind::Free
+                | Kind::Input
+        )
+    }
+}
+
 /// Properties of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccessFlags(pub u8);
@@ -221,7 +260,7 @@ coded! {
         /// that is not 0; the text says what it is.
         Waits = 1,
         /// The run left the plan at entry `words[0]`, after `words[1]` steps of it, in thread
-        /// `words[2]`; the text says how.
+        /// `words[2]`; the text says how. Likewise for directions.
         Diverged = 2,
         /// Thread `words[0]` is stuck where the runtime cannot see it; others went on beside it, so the order
         /// of events is not known from here on.
@@ -242,6 +281,8 @@ coded! {
         Unsupported = 10,
         /// The program used something that may differ from run to run; the text says what.
         Nondeterministic = 11,
+        /// All directions have been followed; from here on nothing is.
+        Directed = 12,
     }
 }
 

@@ -9,6 +9,8 @@ pub const VARIABLE_WIDTH: usize = 5;
 
 /// Length of the settings at the beginning of the file.
 pub const SETTINGS_LEN: usize = 4096;
+/// Where the [`Guidance`](crate::Guidance) is.
+pub const GUIDANCE_AT: usize = 1024;
 /// Where the two cursors are.
 pub const LIVE_AT: usize = SETTINGS_LEN;
 /// Length of the page that holds them.
@@ -19,13 +21,17 @@ pub const PRODUCED_AT: usize = LIVE_AT;
 pub const CONSUMED_AT: usize = LIVE_AT + 128;
 /// Offset of a `u32`: set to 1 by the first process that records. Others that inherit the file do not.
 pub const CLAIM_AT: usize = LIVE_AT + 256;
+/// Offset of a `u64`: how many directions the program has followed.
+pub const DIRECTED_AT: usize = LIVE_AT + 384;
 /// Where the ring begins. A record at position `p` of all produced is at `p % ring_len` there, and
 /// does not wrap around the end.
 pub const RING_AT: usize = LIVE_AT + LIVE_LEN;
 /// No record is longer than this, in bytes.
 pub const MAX_RECORD_LEN: usize = 16 + 4096;
 
-const MAGIC: u64 = u64::from_le_bytes(*b"ILWIRE\x00\x01");
+const _: () = assert!(GUIDANCE_AT >= Settings::WORDS * 8 && GUIDANCE_AT + crate::GUIDANCE_LEN <= SETTINGS_LEN);
+
+const MAGIC: u64 = u64::from_le_bytes(*b"ILWIRE\x00\x02");
 
 macro_rules! coded {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $code:literal,)* }) => {
@@ -73,7 +79,7 @@ coded! {
         /// Probabilistic concurrency testing: random priorities, and a few random points at which
         /// the running thread's drops below all others.
         Pct = 2,
-        /// As the plan says, and as with run-ahead when that has been followed to its end.
+        /// As the plan says, or else the directions, and as with run-ahead when they have been followed to their end.
         Replay = 3,
     }
 }

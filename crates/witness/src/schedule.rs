@@ -88,12 +88,7 @@ impl FromStr for Schedule {
     type Err = ScheduleError;
 
     fn from_str(text: &str) -> Result<Self, ScheduleError> {
-        let mut input = Input { text, at: 0 };
-        if !text.starts_with(Self::PREFIX) {
-            let known = Self::PREFIX.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
-            return Err(input.error_at(known, "a schedule, which begins with \"il1:s:\""));
-        }
-        input.at = Self::PREFIX.len();
+        let mut input = Input::after(text, Self::PREFIX, "a schedule, which begins with \"il1:s:\"")?;
         let mut entries = Vec::new();
         if input.peek().is_none() {
             return Ok(Schedule { entries });
@@ -121,23 +116,30 @@ fn letter(end: SegmentEnd) -> char {
     LETTERS.iter().find(|(known, _)| *known == end).map_or('?', |(_, letter)| *letter)
 }
 
-struct Input<'t> {
+/// A text that is being taken apart.
+pub(crate) struct Input<'t> {
     text: &'t str,
-    at: usize,
+    pub(crate) at: usize,
 }
 
-impl Input<'_> {
+impl<'t> Input<'t> {
+    /// What comes after the prefix, which has to be there.
+    pub(crate) fn after(text: &'t str, prefix: &str, expected: &'static str) -> Result<Self, ScheduleError> {
+        let input = Input { text, at: prefix.len() };
+        if !text.starts_with(prefix) {
+            let known = prefix.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
+            return Err(input.error_at(known, expected));
+        }
+        Ok(input)
+    }
+
     fn entry(&mut self) -> Result<PlanEntry, ScheduleError> {
         const NUMBER: &str = "a number without leading zeros, up to 18446744073709551615";
         if self.peek() == Some(b'+') {
             self.at += 1;
             return Ok(PlanEntry::Advance { nanoseconds: self.number(NUMBER)? });
         }
-        let begun = self.at;
-        let thread = self.number("a thread's number, or \"+\" and nanoseconds")?;
-        let Ok(thread) = u32::try_from(thread) else {
-            return Err(self.error_at(begun, "a thread's number, up to 4294967295"));
-        };
+        let thread = self.thread("a thread's number, or \"+\" and nanoseconds")?;
         if self.peek() != Some(b'x') {
             return Err(self.error("\"x\" and a number of steps"));
         }
@@ -151,7 +153,14 @@ impl Input<'_> {
         Ok(PlanEntry::Run { thread, steps, end: *end })
     }
 
-    fn number(&mut self, expected: &'static str) -> Result<u64, ScheduleError> {
+    /// The number of a thread.
+    pub(crate) fn thread(&mut self, expected: &'static str) -> Result<u32, ScheduleError> {
+        let begun = self.at;
+        let thread = self.number(expected)?;
+        u32::try_from(thread).map_err(|_| self.error_at(begun, "a thread's number, up to 4294967295"))
+    }
+
+    pub(crate) fn number(&mut self, expected: &'static str) -> Result<u64, ScheduleError> {
         let rest = &self.text[self.at..];
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let canonical = digits == 1 || !rest.starts_with('0');
@@ -162,15 +171,15 @@ impl Input<'_> {
         Ok(number)
     }
 
-    fn peek(&self) -> Option<u8> {
+    pub(crate) fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    fn error(&self, expected: &'static str) -> ScheduleError {
+    pub(crate) fn error(&self, expected: &'static str) -> ScheduleError {
         self.error_at(self.at, expected)
     }
 
-    fn error_at(&self, at: usize, expected: &'static str) -> ScheduleError {
+    pub(crate) fn error_at(&self, at: usize, expected: &'static str) -> ScheduleError {
         const SHOWN: usize = 24;
         // Only ASCII has been passed over, except where a prefix ends inside a character.
         let rest = String::from_utf8_lossy(&self.text.as_bytes()[at..]);

@@ -1,5 +1,7 @@
 //! `interloper analyze`.
 
+mod causal;
+
 use crate::args::{AnalyzeArgs, FailOn, Model, OutputFormat, Property};
 use crate::exit::Exit;
 use crate::input::Input;
@@ -25,7 +27,9 @@ pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
     let sources: RegionSources = args.regions.iter().copied().collect();
     let Analysed { document, interrupted, found } = match args.property {
         Property::Triple => match args.model {
-            Model::Lockset => triples(args, &input, sources)?,
+            Some(Model::Lockset) => triples(args, &input, sources)?,
+            Some(Model::Causal) => causal::analyse(args, &input, sources, usize::MAX)?,
+            None => causal::analyse(args, &input, sources, causal::USUAL_EVENTS)?,
         },
         Property::Serial => serial(args, &input, sources)?,
     };
@@ -36,26 +40,32 @@ pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
         }
     };
     Target::of(args.output.as_deref()).write_text(&rendered)?;
+    let undecided = document.counts.unknown > 0;
     Ok(match (interrupted, found) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Found,
+        (false, false) if undecided => Exit::Inconclusive,
         (false, false) => Exit::Clean,
     })
 }
 
-struct Analysed {
-    document: Document,
-    interrupted: bool,
+pub(crate) struct Analysed {
+    pub(crate) document: Document,
+    pub(crate) interrupted: bool,
     /// Whether something was found that `--fail-on` asks for.
-    found: bool,
+    pub(crate) found: bool,
+}
+
+/// How many findings to list.
+fn limit(args: &AnalyzeArgs) -> usize {
+    args.limit.unwrap_or(match args.format {
+        OutputFormat::Text => TEXT_LIMIT,
+        OutputFormat::Json => usize::MAX,
+    })
 }
 
 fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow::Result<Analysed> {
-    let limit = args.limit.unwrap_or(match args.format {
-        OutputFormat::Text => TEXT_LIMIT,
-        OutputFormat::Json => usize::MAX,
-    });
-    let options = lockset::Options::new(sources).with_limit(limit);
+    let options = lockset::Options::new(sources).with_limit(limit(args));
     let clock = Clock::new(args.stats);
 
     let (mut profile, pass) = run_profiler(args, input, "profiling", None, Profiler::new(&options))?;

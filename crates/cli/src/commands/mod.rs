@@ -2,6 +2,7 @@
 
 mod analyze;
 mod cc;
+mod check;
 mod convert;
 mod dump;
 mod generate;
@@ -16,6 +17,7 @@ use interloper_toolchain::Language;
 /// Runs what was asked for.
 pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     match args.command {
+        Command::Check(args) => check::run(&args),
         Command::Record(args) => record::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Analyze(args) => analyze::run(&args),

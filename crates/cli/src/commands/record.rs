@@ -87,7 +87,7 @@ fn request(args: &RecordArgs) -> anyhow::Result<RecordRequest> {
 }
 
 /// The names in a file: one a line, without comments.
-fn function_names(path: &Path) -> anyhow::Result<RegionOptions> {
+pub(crate) fn function_names(path: &Path) -> anyhow::Result<RegionOptions> {
     let text = fs::read_to_string(path).with_context(|| format!("{}: cannot read", path.display()))?;
     let names = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
     Ok(RegionOptions { atomic_functions: names.filter(|name| !name.is_empty()).map(str::to_owned).collect() })

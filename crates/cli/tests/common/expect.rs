@@ -31,7 +31,7 @@ impl Outcome {
     }
 }
 
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "std",
     "libs",
     "args",
@@ -47,6 +47,7 @@ const KEYS: [&str; 16] = [
     "violated",
     "benign",
     "tsan",
+    "gap",
     "note",
 ];
 

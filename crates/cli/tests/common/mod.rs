@@ -63,7 +63,11 @@ impl Folder {
 
     /// Analyses a trace and returns the result document.
     pub(crate) fn analyze(&self, trace: &str, options: &str) -> Value {
-        let run = self.cli(&format!("analyze {trace} --format json {options}"));
+        self.analyze_by("lockset", trace, options)
+    }
+
+    pub(crate) fn analyze_by(&self, model: &str, trace: &str, options: &str) -> Value {
+        let run = self.cli(&format!("analyze {trace} --model {model} --format json {options}"));
         assert!(matches!(run.code, 0 | 1), "exit code {}: {}", run.code, run.stderr);
         run.json()
     }

@@ -37,6 +37,7 @@ impl<S: Symbolizer> Assembler<S> {
 
     fn piece(&mut self, header: &RecordHeader, words: &[u64; 4]) -> Result<(), TableFull> {
         let RecordHeader { kind, arg, address, pc, aux } = *header;
+        self.identify(header);
         let flags = flags(header);
         let size = u32::from(arg);
         let location = self.naming(|names, naming| names.location(address, naming))?;

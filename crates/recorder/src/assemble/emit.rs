@@ -54,6 +54,7 @@ impl<S: Symbolizer> Assembler<S> {
             return Ok(false);
         }
         self.enter_functions()?;
+        self.adopt_start_routine(pc)?;
         // One operation may be several records, of different kinds but from the same place.
         let is_same_call = last.is_some_and(|(last_kind, last_pc)| last_pc == pc && last_kind != kind);
         if part != Part::Further && !is_same_call {
@@ -64,7 +65,8 @@ impl<S: Symbolizer> Assembler<S> {
         } else {
             self.begin_regions();
         }
-        let site = self.sites.site(pc, &mut self.symbols, &mut self.tables)?;
+        let calls = self.threads[self.current].frames.iter().rev().map(|frame| (frame.pc, frame.call));
+        let site = self.sites.users_site(pc, calls, &mut self.symbols, &mut self.tables)?;
         let branches = std::mem::take(&mut self.threads[self.current].branches);
         if branches > 0 {
             self.push(site, Op::Branch { count: u32::try_from(branches).unwrap_or(u32::MAX) });
@@ -73,6 +75,7 @@ impl<S: Symbolizer> Assembler<S> {
             self.push(site, Op::RegionEnd(region));
         }
         self.threads[self.current].last = Some((kind, pc));
+        self.threads[self.current].has_waited = false;
         Ok(self.push(site, op))
     }
 
@@ -125,6 +128,9 @@ impl<S: Symbolizer> Assembler<S> {
         let admitted = self.guard.admit(thread, &op);
         if admitted {
             self.events.push(Event { thread, site, op });
+            if let Some(identities) = &mut self.identities {
+                identities.event(&op);
+            }
         }
         admitted
     }
@@ -183,6 +189,33 @@ impl<S: Symbolizer> Assembler<S> {
                 self.push(site, Op::RegionBegin(region));
             }
         }
+        Ok(())
+    }
+
+    /// Something happens at `pc`, in a function of the system into which the thread's start routine was inlined, as
+    /// that of `std::thread` is: from here on it is the start routine.
+    fn adopt_start_routine(&mut self, pc: u64) -> Result<(), TableFull> {
+        let thread = &self.threads[self.current];
+        let Some(index) = thread.entered.checked_sub(1) else { return Ok(()) };
+        let frame = &thread.frames[index];
+        if thread.number == 0 || thread.users > 0 || frame.region != FrameRegion::None || pc == 0 {
+            return Ok(());
+        }
+        let (inside, around) = (
+            self.sites.function(pc, &mut self.symbols, &mut self.tables)?,
+            self.sites.function(frame.pc, &mut self.symbols, &mut self.tables)?,
+        );
+        if inside != around {
+            return Ok(());
+        }
+        let Some(name) = self.sites.inlined_function(pc, &mut self.symbols, &mut self.tables)? else { return Ok(()) };
+        let thread = &mut self.threads[self.current];
+        thread.users += 1;
+        thread.outermost.get_or_insert(index);
+        let frame = &mut thread.frames[index];
+        frame.region = FrameRegion::Function { name };
+        frame.is_users = true;
+        frame.iteration = Some(Iteration::new(name));
         Ok(())
     }
 

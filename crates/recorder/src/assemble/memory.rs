@@ -2,7 +2,8 @@
 //! part of which stack, or static memory.
 //!
 //! Blocks and stacks are known from the records about them. A part of a stack begins a new life when
-//! the functions that used it have returned: what lies there then is another variable.
+//! the functions that used it have returned: what lies there then is another variable. A block that was
+//! freed is still where it was until something else is there: who uses it then uses that block.
 
 use interloper_wire::{HotRange, Space};
 use std::cell::Cell;
@@ -26,6 +27,7 @@ pub(super) struct Block {
     pub(super) number: u64,
     /// The call that made it, and the two around that.
     pub(super) calls: [u64; 3],
+    pub(super) is_freed: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -102,23 +104,41 @@ impl Memory {
 
     /// A block comes into being. Whatever was there before is gone, even if nobody said so.
     pub(super) fn allocate(&mut self, address: u64, block: Block) {
-        self.changes += 1;
-        self.found.set(None);
         let end = address.saturating_add(block.len.max(1));
-        while let Some((&begin, old)) = self.blocks.range(..end).next_back()
-            && begin.saturating_add(old.len.max(1)) > address
-        {
+        while let Some((begin, _)) = self.last_block(address, end) {
             self.blocks.remove(&begin);
         }
+        self.changes += 1;
+        self.found.set(None);
         self.blocks.insert(address, block);
+    }
+
+    /// Something is here that is no block: what is left of freed ones is gone.
+    pub(super) fn clear(&mut self, begin: u64, end: u64) {
+        self.changes += 1;
+        self.found.set(None);
+        let mut end = end;
+        while let Some((at, is_freed)) = self.last_block(begin, end) {
+            if is_freed {
+                self.blocks.remove(&at);
+            }
+            end = at;
+        }
+    }
+
+    /// The last block that reaches into a range: where it begins, and whether it was freed.
+    fn last_block(&self, begin: u64, end: u64) -> Option<(u64, bool)> {
+        let (&at, block) = self.blocks.range(..end).next_back()?;
+        (at.saturating_add(block.len.max(1)) > begin).then_some((at, block.is_freed))
     }
 
     /// A block ceases to be.
     pub(super) fn free(&mut self, address: u64, number: u64) -> Option<Block> {
         self.changes += 1;
         self.found.set(None);
-        self.blocks.get(&address).filter(|block| block.number == number)?;
-        self.blocks.remove(&address)
+        let block = self.blocks.get_mut(&address).filter(|block| block.number == number && !block.is_freed)?;
+        block.is_freed = true;
+        Some(*block)
     }
 
     /// A thread has a stack, from its highest address down to its lowest.
@@ -126,7 +146,7 @@ impl Memory {
         if end >= top {
             return;
         }
-        self.changes += 1;
+        self.clear(end, top);
         // Stacks of threads that have ended are used again.
         while let Some((&low, old)) = self.stacks.range(..top).next_back()
             && old.top > end
@@ -182,7 +202,7 @@ mod tests {
     #[test]
     fn blocks_replace_one_another() {
         let mut memory = Memory::default();
-        let block = |number, len| Block { len, number, calls: [0; 3] };
+        let block = |number, len| Block { len, number, ..Block::default() };
         memory.allocate(0x100, block(1, 16));
         memory.allocate(0x110, block(2, 16));
         assert_eq!(memory.spot(0x10f), Spot::Heap { number: 1, offset: 15 });
@@ -193,13 +213,18 @@ mod tests {
         assert_eq!(memory.spot(0x118), Spot::Static(0x118));
         assert!(memory.free(0x108, 4).is_none());
         assert!(memory.free(0x108, 3).is_some());
-        assert_eq!(memory.spot(0x108), Spot::Static(0x108));
+        assert!(memory.free(0x108, 3).is_none());
+        assert_eq!(memory.spot(0x109), Spot::Heap { number: 3, offset: 1 });
+        memory.allocate(0x120, block(4, 16));
+        memory.clear(0x110, 0x121);
+        assert_eq!(memory.spot(0x109), Spot::Static(0x109));
+        assert_eq!(memory.spot(0x120), Spot::Heap { number: 4, offset: 0 });
     }
 
     #[test]
     fn cells_are_named_as_the_runtime_names_them() {
         let mut memory = Memory::default();
-        memory.allocate(0x100, Block { len: 32, number: 5, calls: [0; 3] });
+        memory.allocate(0x100, Block { len: 32, number: 5, ..Block::default() });
         memory.add_stack(2, 0x1000, 0x800);
         let cell = |address| {
             let HotRange { space, number, offset, len } = memory.cell(address);

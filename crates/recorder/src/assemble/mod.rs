@@ -23,11 +23,12 @@ mod tests;
 mod threads;
 
 use crate::hot::HotSet;
+use crate::identity::{EventIdentity, Identities};
 use crate::lineage::Lineage;
 use crate::symbolize::{Symbolizer, text_of};
 use guard::Guard;
 use interloper_trace::{Event, Op, Region, RegionSource, StringId, TableFull, Tables, ThreadId, Value};
-use interloper_wire::{Kind, Notice, Record, RecordHeader};
+use interloper_wire::{Kind, Notice, Record, RecordHeader, SegmentEnd};
 use memory::{Block, Memory};
 use names::Names;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -53,6 +54,8 @@ pub(crate) struct Assembler<S> {
 
     tables: Tables,
     events: Vec<Event>,
+    /// What they go by in another run, if that is asked for.
+    identities: Option<Identities>,
     guard: Guard,
     memory: Memory,
     names: Names,
@@ -71,8 +74,8 @@ pub(crate) struct Assembler<S> {
 }
 
 impl<S: Symbolizer> Assembler<S> {
-    /// Before the first record.
-    pub(crate) fn new(symbols: S, options: RegionOptions, only: Option<HotSet>) -> Self {
+    /// Before the first record. If `identify`, it is kept what each event goes by.
+    pub(crate) fn new(symbols: S, options: RegionOptions, only: Option<HotSet>, identify: bool) -> Self {
         Assembler {
             symbols,
             options,
@@ -80,6 +83,7 @@ impl<S: Symbolizer> Assembler<S> {
             pieces: Vec::new(),
             tables: Tables::new(),
             events: Vec::new(),
+            identities: identify.then(Identities::default),
             guard: Guard::default(),
             memory: Memory::default(),
             names: Names::default(),
@@ -97,11 +101,27 @@ impl<S: Symbolizer> Assembler<S> {
 
     /// Takes a record. An error is final.
     pub(crate) fn take(&mut self, record: &Record<'_>) -> Result<(), TableFull> {
-        let RecordHeader { kind, arg, address, pc, .. } = record.header;
-        let words = record.words;
+        let (kind, words) = (record.header.kind, record.words);
         if self.threads.is_empty() {
             self.current = self.thread_of(0)?;
         }
+        match kind {
+            // Of accesses it depends on their pieces.
+            Kind::Read | Kind::Write | Kind::AtomicRead | Kind::AtomicWrite | Kind::ReadModifyWrite => {}
+            Kind::Allocate if !self.is_block_wanted(words[1]) => {}
+            Kind::Free if !self.is_block_wanted(words[0]) => {}
+            _ => self.identify(&record.header),
+        }
+        let taken = self.take_as(kind, record);
+        if let Some(identities) = &mut self.identities {
+            identities.end_record();
+        }
+        taken
+    }
+
+    fn take_as(&mut self, kind: Kind, record: &Record<'_>) -> Result<(), TableFull> {
+        let RecordHeader { arg, address, pc, .. } = record.header;
+        let words = record.words;
         match kind {
             Kind::Read | Kind::Write | Kind::AtomicRead | Kind::AtomicWrite | Kind::ReadModifyWrite => {
                 self.access(record)
@@ -111,6 +131,9 @@ impl<S: Symbolizer> Assembler<S> {
                 self.act(kind, pc, Op::Fence(order)).map(drop)
             }
             Kind::Switch => {
+                if let Some(thread) = self.threads.get_mut(self.current) {
+                    thread.has_waited |= record.header.aux == SegmentEnd::Blocked as u16;
+                }
                 self.current = self.thread_of(number(address))?;
                 Ok(())
             }
@@ -147,7 +170,7 @@ impl<S: Symbolizer> Assembler<S> {
                 Ok(())
             }
             Kind::Allocate => {
-                let block = Block { len: words[0], number: words[1], calls: [pc, words[2], words[3]] };
+                let block = Block { len: words[0], number: words[1], calls: [pc, words[2], words[3]], is_freed: false };
                 self.memory.allocate(address, block);
                 if !self.is_block_wanted(block.number) {
                     return Ok(());
@@ -255,9 +278,23 @@ impl<S: Symbolizer> Assembler<S> {
         &self.awaited
     }
 
-    /// How many threads there are.
-    pub(crate) fn threads(&self) -> u64 {
-        self.threads.len() as u64
+    /// The numbers that threads have in the program, by their ids.
+    pub(crate) fn thread_numbers(&self) -> Vec<u32> {
+        // Ids are given one after the other, as threads become known.
+        debug_assert!(self.threads.iter().enumerate().all(|(index, thread)| thread.id.index() == index));
+        self.threads.iter().map(|thread| thread.number).collect()
+    }
+
+    /// What each event goes by in another run.
+    pub(crate) fn into_identities(self) -> Vec<Option<EventIdentity>> {
+        self.identities.map_or_else(Vec::new, Identities::into_events)
+    }
+
+    /// A record is taken that every run logs which is about the same locations.
+    fn identify(&mut self, header: &RecordHeader) {
+        if let Some(identities) = &mut self.identities {
+            identities.record(self.current, header);
+        }
     }
 
     fn drop_record(&mut self) -> Result<(), TableFull> {
@@ -315,6 +352,7 @@ impl<S: Symbolizer> Assembler<S> {
         let [begin, end, ..] = record.words;
         self.symbols.add_module(Path::new(&path), record.header.address, begin..end);
         self.names.add_module(&path, record.header.address, begin..end);
+        self.memory.clear(begin, end);
         self.sites.forget();
     }
 }

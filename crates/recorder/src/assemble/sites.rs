@@ -1,7 +1,8 @@
 //! Instructions as places in the source.
 //!
 //! A record's `pc` is where its call returns to, so the call itself is just before. Of inlined
-//! functions the innermost that the user wrote counts: a line of `<atomic>` or `<vector>` helps nobody.
+//! functions the innermost that the user wrote counts: a line of `<atomic>` or `<vector>` helps nobody. Where such
+//! a function was not inlined, the place counts from which the user's code called it.
 
 use crate::symbolize::{Frame, Symbolizer};
 use interloper_trace::{Site, SiteId, StringId, TableFull, Tables};
@@ -18,7 +19,8 @@ pub(super) struct Function {
 /// Remembers what symbols said.
 #[derive(Debug)]
 pub(super) struct Sites {
-    sites: FxHashMap<u64, SiteId>,
+    /// The site, and whether it is in what the user wrote.
+    sites: FxHashMap<u64, (SiteId, bool)>,
     functions: FxHashMap<u64, Function>,
 }
 
@@ -40,19 +42,73 @@ impl Sites {
         symbols: &mut impl Symbolizer,
         tables: &mut Tables,
     ) -> Result<SiteId, TableFull> {
+        self.place(pc, symbols, tables).map(|(site, _)| site)
+    }
+
+    /// The same, and whether the user wrote what is there.
+    fn place(
+        &mut self,
+        pc: u64,
+        symbols: &mut impl Symbolizer,
+        tables: &mut Tables,
+    ) -> Result<(SiteId, bool), TableFull> {
         if pc == 0 {
-            return Ok(SiteId::UNKNOWN);
+            return Ok((SiteId::UNKNOWN, false));
         }
-        if let Some(&site) = self.sites.get(&pc) {
-            return Ok(site);
+        if let Some(&place) = self.sites.get(&pc) {
+            return Ok(place);
         }
         let frames = symbols.frames(pc - 1);
-        let site = match frames.iter().find(|frame| is_users(frame)).or(frames.first()) {
+        let users = frames.iter().find(|frame| is_users(frame));
+        let site = match users.or(frames.first()) {
             Some(frame) => enter(frame, tables)?,
             None => SiteId::UNKNOWN,
         };
-        self.sites.insert(pc, site);
-        Ok(site)
+        let place = (site, users.is_some());
+        self.sites.insert(pc, place);
+        Ok(place)
+    }
+
+    /// The place of the call that returns to `pc`, as the user sees it: if that is in a function that comes with
+    /// the compiler, the place that it was called from, and so on. `calls` are the functions the thread is in,
+    /// the innermost first: an address in each, and where its call returns to.
+    pub(super) fn users_site(
+        &mut self,
+        pc: u64,
+        calls: impl Iterator<Item = (u64, u64)>,
+        symbols: &mut impl Symbolizer,
+        tables: &mut Tables,
+    ) -> Result<SiteId, TableFull> {
+        let (own, is_users) = self.place(pc, symbols, tables)?;
+        if is_users || pc == 0 {
+            return Ok(own);
+        }
+        let mut at = pc;
+        for (function, call) in calls {
+            // Code that does not say when it is entered has no frame: then nobody knows who called it.
+            let here = self.function(at, symbols, tables)?;
+            if !here.is_system || here != self.function(function, symbols, tables)? || call == 0 {
+                break;
+            }
+            let (site, is_users) = self.place(call, symbols, tables)?;
+            if is_users {
+                return Ok(site);
+            }
+            at = call;
+        }
+        Ok(own)
+    }
+
+    /// The outermost function that the user wrote, of those inlined where the call is that returns to `pc`.
+    pub(super) fn inlined_function(
+        &mut self,
+        pc: u64,
+        symbols: &mut impl Symbolizer,
+        tables: &mut Tables,
+    ) -> Result<Option<StringId>, TableFull> {
+        let frames = symbols.frames(pc.saturating_sub(1));
+        let outermost = frames.iter().rev().find(|frame| is_users(frame));
+        outermost.and_then(|frame| frame.function.as_deref()).map(|name| tables.strings.intern(name)).transpose()
     }
 
     /// The function around a `pc`.

@@ -23,7 +23,9 @@ impl<S: Symbolizer> Assembler<S> {
             Kind::Broadcast => Op::Broadcast(self.naming(|names, naming| names.condition(address, naming))?),
             Kind::SemaphoreWait => {
                 let semaphore = self.naming(|names, naming| names.semaphore(address, naming))?;
-                return self.cut_and_act(kind, pc, Op::SemaphoreWait(semaphore)).map(drop);
+                // Many a semaphore is a lock by another name: what matters is whether it made the thread wait.
+                let part = if self.threads[self.current].has_waited { Part::Pause } else { Part::Own };
+                return self.act_as(part, kind, pc, Op::SemaphoreWait(semaphore), None).map(drop);
             }
             Kind::SemaphorePost => Op::SemaphorePost(self.naming(|names, naming| names.semaphore(address, naming))?),
             Kind::BarrierArrive => {

@@ -6,7 +6,7 @@ use crate::testing::{Script, header};
 use interloper_trace::EventSink as _;
 use interloper_trace::jsonl::JsonlWriter;
 use interloper_trace::wellformed::{Rules, WellFormed};
-use interloper_wire::{AccessFlags, HotRange, LockArg, Records, Space, Stop};
+use interloper_wire::{AccessFlags, HotRange, LockArg, Records, SegmentEnd, Space, Stop};
 use proptest::prelude::*;
 use std::ops::Range;
 
@@ -38,7 +38,7 @@ impl Symbolizer for Fake {
 }
 
 fn assembled(bytes: &[u8], options: RegionOptions, only: Option<HotSet>) -> Assembler<Fake> {
-    let mut assembler = Assembler::new(Fake, options, only);
+    let mut assembler = Assembler::new(Fake, options, only, true);
     for record in Records::new(bytes) {
         assembler.take(&record).expect("few names");
     }
@@ -218,11 +218,15 @@ fn function_regions_are_cut_at_waits_and_begin_with_what_comes_next() {
         .record(with(Kind::WaitEnd, 0x1020, 0x308, 0, 0), &[0x1018])
         .plain(Kind::Release, 0x1018, 0x309)
         .plain(Kind::SemaphoreWait, 0x1028, 0x30a)
+        .switch(0, SegmentEnd::Blocked as u16, 1)
+        .plain(Kind::SemaphoreWait, 0x1028, 0x30b)
         .plain(Kind::Exit, 0, 0)
         .plain(Kind::Exit, 0, 0);
     assert_eq!(
         brief(script),
-        "f2{ [f2 r(v0) f3{ [f3 r(v1) ] ] [f2 r(v2) acq(v3) [v3 ] ] wait woken [v3 [f2 ] rel(v3) ] semaphorewait } }"
+        "f2{ [f2 r(v0) f3{ [f3 r(v1) ] ] [f2 r(v2) acq(v3) [v3 ] ] wait woken [v3 [f2 ] rel(v3) semaphorewait \
+         ] semaphorewait } }",
+        "a semaphore that did not make the thread wait is no reason to cut"
     );
 }
 
@@ -420,7 +424,8 @@ struct Runtime<'h> {
     running: u64,
     /// Of each thread: the functions it is in, how many of them are in the log, branches not logged yet.
     threads: [(Vec<u64>, usize, u64); 3],
-    block: Option<u64>,
+    /// The block at the one place for them, and whether it was freed.
+    block: Option<(u64, bool)>,
     blocks: u64,
     /// Whether a thread has logged an access of what it would drop.
     has_touched: [bool; 3],
@@ -459,7 +464,7 @@ impl<'h> Runtime<'h> {
         let range = match place {
             0..4 => HotRange { space: Space::Static as u8, number: 0, offset: 0x1000 + 8 * place, len: 8 },
             4..8 => match self.block {
-                Some(number) => HotRange { space: Space::Heap as u8, number, offset: 8 * (place - 4), len: 8 },
+                Some((number, _)) => HotRange { space: Space::Heap as u8, number, offset: 8 * (place - 4), len: 8 },
                 None => HotRange { space: Space::Static as u8, number: 0, offset: self.address(place), len: 8 },
             },
             _ => HotRange { space: Space::Stack as u8, number: self.running, offset: 8 * (place - 7), len: 8 },
@@ -520,18 +525,20 @@ impl<'h> Runtime<'h> {
                 self.script.push(header(Kind::Switch, thread), &[1], b"");
                 self.running = thread;
             }
-            Step::Allocate if self.block.is_none() => {
+            Step::Allocate if self.block.is_none_or(|(_, is_freed)| is_freed) => {
                 self.blocks += 1;
-                self.block = Some(self.blocks);
+                self.block = Some((self.blocks, false));
                 if self.hot.is_none_or(|hot| hot.has_block(self.blocks)) {
                     self.log(with(Kind::Allocate, 0x5000, 0x280, 0, 0), &[32, self.blocks]);
                 }
             }
             Step::Free => {
-                if let Some(number) = self.block.take()
-                    && self.hot.is_none_or(|hot| hot.has_block(number))
-                {
-                    self.log(with(Kind::Free, 0x5000, 0x281, 0, 0), &[number]);
+                if let Some((number, is_freed @ false)) = &mut self.block {
+                    *is_freed = true;
+                    let number = *number;
+                    if self.hot.is_none_or(|hot| hot.has_block(number)) {
+                        self.log(with(Kind::Free, 0x5000, 0x281, 0, 0), &[number]);
+                    }
                 }
             }
             Step::Allocate => {}
@@ -557,5 +564,9 @@ proptest! {
         let less = assembled(&Runtime::run(&steps, Some(&hot)), RegionOptions::default(), None);
         prop_assert_eq!(lines(&full), lines(&less));
         prop_assert_eq!(full.events().0, less.events().0, "ids, too");
+        let count = full.events().0.len();
+        let identities = full.into_identities();
+        prop_assert_eq!(&identities, &less.into_identities(), "and what events go by");
+        prop_assert_eq!(identities.len(), count);
     }
 }

@@ -24,6 +24,8 @@ pub(super) struct Thread {
     pub(super) open: Vec<usize>,
     /// The locks it has, by address: what is at an address may change while it is locked.
     pub(super) held: FxHashMap<(u64, LockMode), Held>,
+    /// It has had to wait for another since its last event.
+    pub(super) has_waited: bool,
     /// Branches passed since its last event.
     pub(super) branches: u64,
     /// Its last access has a further piece.
@@ -76,6 +78,7 @@ impl Thread {
             outermost: None,
             open: Vec::new(),
             held: FxHashMap::default(),
+            has_waited: false,
             branches: 0,
             goes_on: false,
             last: None,

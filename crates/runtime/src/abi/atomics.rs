@@ -43,6 +43,7 @@ pub(super) unsafe fn begin() -> Option<&'static mut Thread> {
             return None;
         }
         step(thread);
+        scheduler::stop_if_helping(thread);
         // A write announced before is done by now, and must not be seen to do what this operation does.
         (*thread).settle();
         Some(&mut *thread)

@@ -6,7 +6,7 @@
 use crate::current::current;
 use crate::log::{self, header};
 use crate::ranges;
-use crate::scheduler::{count_step, out_of_steps, step};
+use crate::scheduler::{count_step, out_of_steps, step, stop_if_helping};
 use crate::shadow::{self, Access, cell_at};
 use crate::thread::{Pending, Thread, load};
 use interloper_wire::{Kind, RecordHeader};
@@ -55,9 +55,11 @@ unsafe fn foreign_cell<const WRITE: bool, const SIZE: usize>(thread: &mut Thread
         if thread.inside != 0 || !shadow::touch(thread, address, SIZE, access) {
             return;
         }
+        stop_if_helping(thread);
         thread.prepare();
         if WRITE {
             thread.pending = Pending { address, len: SIZE, pc };
+            log::announce(pc, || 1);
         } else {
             let value = load(address, SIZE);
             log::append(RecordHeader { arg: SIZE as u8, ..header(Kind::Read, address, pc) }, [value]);

@@ -9,7 +9,7 @@
 
 use super::blocking::*;
 use super::passage::watch;
-use crate::call::{interpose, real};
+use crate::call::{outward as interpose, real};
 use crate::ranges;
 use crate::sys::syscall;
 use libc::{POLLIN, c_char, c_int, c_void, iovec, mode_t, off_t, size_t, ssize_t};

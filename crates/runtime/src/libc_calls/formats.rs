@@ -6,7 +6,7 @@
 use super::passage::{Arguments, interpose_six, variadic};
 use super::streams::{Need, Stream, on_stream, reading_waits, standard_input, standard_output, writing_waits};
 use super::texts::duplicate;
-use crate::call::{Call, interpose, real};
+use crate::call::{Call, outward as interpose, real};
 use crate::ranges;
 use libc::{c_char, c_int, size_t, wchar_t};
 

@@ -1,12 +1,17 @@
 //! `malloc` and its kin, and mappings.
+//!
+//! Allocating and freeing are steps if it is the program's own code that calls. Libraries may call while they hold a lock
+//! that we do not see, and nobody must run then who would wait for it.
 
 use crate::call::{Call, export_with_pc, interpose, real};
+use crate::current::current;
 use crate::heap::{self, NO_NUMBER};
 use crate::log::{self, header};
 use crate::memory::{HEAP, STACKS};
 use crate::ranges;
+use crate::scheduler;
 use crate::shadow;
-use crate::start::is_recording;
+use crate::start::{is_programs, is_recording};
 use crate::sys::{self, set_errno, syscall};
 use crate::thread::{Guarded, Thread};
 use interloper_wire::{BLOCK_BITS, Kind};
@@ -22,10 +27,30 @@ unsafe extern "C" {
 }
 
 /// The number of the next block this thread allocates.
+fn number(thread: &Thread) -> u64 {
+    u64::from(thread.number) << BLOCK_BITS | thread.blocks
+}
+
+/// The same, which is not the next any more.
 fn next_number(thread: &mut Thread) -> u64 {
-    let number = u64::from(thread.number) << BLOCK_BITS | thread.blocks;
+    let number = number(thread);
     thread.blocks += 1;
     number
+}
+
+/// Takes the step that a call of one of these functions is.
+#[inline]
+unsafe fn step(pc: usize) {
+    let thread = current();
+    // SAFETY: the running thread's own data.
+    unsafe {
+        if !thread.is_null() && (*thread).inside == 0 && is_programs(pc) {
+            scheduler::step(thread);
+            if (*thread).is_helping && shadow::is_block_logged(number(&*thread)) {
+                scheduler::stop_if_helping(thread);
+            }
+        }
+    }
 }
 
 /// Says that a block has come into being.
@@ -54,7 +79,7 @@ unsafe fn bury(thread: &mut Thread, address: usize, len: usize, number: u64, pc:
         if shadow::is_block_logged(number) {
             thread.log(Kind::Free, address, pc, [number]);
         }
-        shadow::reset(address, len);
+        shadow::dead(address, len);
     }
 }
 
@@ -73,14 +98,14 @@ unsafe fn allocate(len: usize, alignment: usize, zeroed: bool, pc: usize) -> usi
     let address = match Call::enter_quietly() {
         Some(mut call) => {
             let number = next_number(&mut call);
-            let address = heap::allocate(len, alignment, number, true, zeroed);
+            let address = heap::allocate(len, alignment, number, Some(call.place), zeroed);
             if address != 0 {
                 // SAFETY: a `Call` is proof of the token.
                 unsafe { announce(&mut call, address, len, number, pc) };
             }
             address
         }
-        None => heap::allocate(len, alignment, NO_NUMBER, false, zeroed),
+        None => heap::allocate(len, alignment, NO_NUMBER, None, zeroed),
     };
     if address == 0 {
         set_errno(libc::ENOMEM);
@@ -105,16 +130,25 @@ unsafe fn release(block: usize, called: &str, pc: usize) {
                 if known.number != NO_NUMBER {
                     bury(&mut call, block, known.len, known.number, pc);
                 }
-                heap::free(block, known, true);
+                heap::free(block, known, Some(call.place));
             }
-            None => heap::free(block, known, false),
+            None => heap::free(block, known, None),
         }
     }
 }
 
+/// Whether it is logged when a block is freed.
+unsafe fn is_logged(block: usize) -> bool {
+    // SAFETY: the program frees what it has allocated, or is ended; the caller has the token.
+    unsafe { (HEAP..STACKS).contains(&block) && shadow::is_block_logged(heap::block_at(block, "free").number) }
+}
+
 unsafe extern "C-unwind" fn malloc_at(len: size_t, pc: usize) -> usize {
     // SAFETY: as the program's call.
-    unsafe { allocate(len, 0, false, pc) }
+    unsafe {
+        step(pc);
+        allocate(len, 0, false, pc)
+    }
 }
 
 unsafe extern "C-unwind" fn calloc_at(count: size_t, len: size_t, pc: usize) -> usize {
@@ -123,17 +157,28 @@ unsafe extern "C-unwind" fn calloc_at(count: size_t, len: size_t, pc: usize) -> 
         return 0;
     };
     // SAFETY: as the program's call.
-    unsafe { allocate(total, 0, true, pc) }
+    unsafe {
+        step(pc);
+        allocate(total, 0, true, pc)
+    }
 }
 
 unsafe extern "C-unwind" fn free_at(block: usize, pc: usize) {
     // SAFETY: as the program's call.
-    unsafe { release(block, "free", pc) };
+    unsafe {
+        step(pc);
+        let thread = current();
+        if !thread.is_null() && (*thread).is_helping && is_programs(pc) && is_logged(block) {
+            scheduler::stop_if_helping(thread);
+        }
+        release(block, "free", pc);
+    }
 }
 
 unsafe extern "C-unwind" fn realloc_at(block: usize, len: size_t, pc: usize) -> usize {
     // SAFETY: as the program's call.
     unsafe {
+        step(pc);
         if block == 0 {
             return allocate(len, 0, false, pc);
         }
@@ -177,7 +222,10 @@ unsafe extern "C-unwind" fn memalign_at(alignment: size_t, len: size_t, pc: usiz
         return 0;
     }
     // SAFETY: as the program's call.
-    unsafe { allocate(len, alignment, false, pc) }
+    unsafe {
+        step(pc);
+        allocate(len, alignment, false, pc)
+    }
 }
 
 unsafe extern "C-unwind" fn posix_memalign_at(result: *mut usize, alignment: size_t, len: size_t, pc: usize) -> c_int {
@@ -186,6 +234,7 @@ unsafe extern "C-unwind" fn posix_memalign_at(result: *mut usize, alignment: siz
     }
     // SAFETY: as the program's call.
     unsafe {
+        step(pc);
         let errno = *libc::__errno_location();
         let block = allocate(len, alignment, false, pc);
         if block == 0 {
@@ -199,12 +248,12 @@ unsafe extern "C-unwind" fn posix_memalign_at(result: *mut usize, alignment: siz
 
 unsafe extern "C-unwind" fn valloc_at(len: size_t, pc: usize) -> usize {
     // SAFETY: as the program's call.
-    unsafe { allocate(len, 4096, false, pc) }
+    unsafe { memalign_at(4096, len, pc) }
 }
 
 unsafe extern "C-unwind" fn pvalloc_at(len: size_t, pc: usize) -> usize {
     // SAFETY: as the program's call.
-    unsafe { allocate(len.next_multiple_of(4096), 4096, false, pc) }
+    unsafe { memalign_at(4096, len.next_multiple_of(4096), pc) }
 }
 
 export_with_pc! {
@@ -246,6 +295,7 @@ macro_rules! operators_new {
                 // SAFETY: as the program's call.
                 unsafe {
                     if is_recording() {
+                        step(pc);
                         let block = allocate($len, $alignment, false, pc);
                         if block != 0 {
                             return block;
@@ -276,7 +326,7 @@ macro_rules! operators_delete {
         const _: () = {
             unsafe extern "C-unwind" fn implementation(block: usize, $($argument: $type,)* pc: usize) {
                 // SAFETY: as the program's call.
-                unsafe { release(block, "free", pc) };
+                unsafe { free_at(block, pc) };
             }
             export_with_pc! { fn $name / $count = implementation; }
         };

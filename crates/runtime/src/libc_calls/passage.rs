@@ -268,7 +268,7 @@ macro_rules! variadic {
             ) -> $result {
                 // SAFETY: not in the runtime yet, or we would not be here; the arguments are as the function demands.
                 unsafe {
-                    let Some(mut $call) = $crate::call::Call::enter() else { std::process::abort() };
+                    let Some(mut $call) = $crate::call::Call::enter_outward() else { std::process::abort() };
                     $call.settle();
                     $body
                 }

@@ -147,7 +147,7 @@ pub unsafe extern "C-unwind" fn syscall(
 ) -> c_long {
     // SAFETY: as the program's call.
     unsafe {
-        if let Some(mut call) = Call::enter() {
+        if let Some(mut call) = Call::enter_outward() {
             call.settle();
             let arguments = [a, b, c, d, e, f];
             match number {

@@ -3,7 +3,7 @@
 
 use super::blocking::*;
 use super::passage::{interpose_six, watch};
-use crate::call::{Call, interpose, real};
+use crate::call::{Call, outward as interpose, real};
 use crate::ranges;
 use libc::{
     POLLIN, c_char, c_int, c_long, c_uint, c_void, mmsghdr, mqd_t, msghdr, size_t, sockaddr, socklen_t, ssize_t,

@@ -11,7 +11,7 @@
 //! not seen at all.
 
 use super::blocking::*;
-use crate::call::{Call, interpose, real};
+use crate::call::{Call, outward as interpose, real};
 use crate::ranges;
 use crate::scheduler;
 use crate::sync::Patience;

@@ -12,18 +12,24 @@
 //! What is not controlled: threads that were not made by `pthread_create`, other processes, and
 //! which of two threads that are both in system calls is served first.
 
+mod directions;
+mod help;
 mod plan;
 mod policy;
+mod roster;
+mod timers;
 pub(crate) use policy::Random;
+pub(crate) use roster::{add, find, for_each, is_dead, thread, withdraw};
 pub(crate) mod watch;
 
 use crate::clock;
 use crate::current::set_current;
 use crate::log::{self, header};
-use crate::memory;
+use crate::memory::{self, CONTROL};
 use crate::sys::{self, Lock, syscall};
 use crate::thread::{Guarded, State, Thread, Waiting, What, Woken};
-use interloper_wire::{Kind, Notice, Policy, RecordHeader, SegmentEnd, Settings};
+use directions::Directions;
+use interloper_wire::{Birth, GUIDANCE_AT, Guidance, Kind, Notice, Policy, RecordHeader, SegmentEnd, Settings};
 use plan::Plan;
 use policy::Chooser;
 use std::arch::asm;
@@ -33,6 +39,10 @@ use std::sync::atomic::Ordering::*;
 pub(crate) struct Scheduler {
     /// All threads there ever were, by number. They are never freed.
     pub(crate) threads: Vec<*mut Thread>,
+    /// One that is dead, in the place of those that are not there yet.
+    nobody: *mut Thread,
+    /// Which number a thread gets, by whose how manieth child it is; others get numbers above all of these.
+    births: &'static [[u64; 2]],
     holder: Option<u32>,
     /// How the last turn ended, if nobody has had the token since.
     unlogged: (SegmentEnd, u64),
@@ -40,6 +50,7 @@ pub(crate) struct Scheduler {
     idle_since: u64,
     chooser: Chooser,
     plan: Plan,
+    directions: Directions,
     /// Turns so far: tells the watchdog whether anything happens.
     turns: u64,
 }
@@ -61,20 +72,30 @@ unsafe fn scheduler() -> &'static mut Scheduler {
 
 /// Begins, with the first thread running.
 pub(crate) unsafe fn begin(settings: &Settings, main: *mut Thread) {
-    // SAFETY: there is one thread yet; the plan is in the shared file, which stays mapped.
+    // SAFETY: there is one thread yet; the plan, directions and births are in the shared file, which stays mapped.
     unsafe {
         let plan = Plan::new(settings);
+        let guidance = guidance();
+        let births = roster::births(&guidance);
+        let reserved = births.iter().map(|birth| Birth::from_words(*birth).number as usize + 1).max().unwrap_or(1);
+        let nobody = crate::sync::threads::new_thread();
+        (*nobody).state = State::Dead;
+        let mut threads = Vec::with_capacity(reserved.max(64));
+        threads.resize(reserved, nobody);
+        threads[0] = main;
         *SCHEDULER.get() = Some(Scheduler {
-            threads: Vec::with_capacity(64),
+            threads,
+            nobody,
+            births,
             holder: Some(0),
             unlogged: (SegmentEnd::Preempted, 0),
             idle_since: 0,
             chooser: Chooser::new(settings),
             plan,
+            directions: Directions::new(&guidance),
             turns: 0,
         });
         let scheduler = scheduler();
-        scheduler.threads.push(main);
         scheduler.chooser.meet(&mut *main);
         let next = scheduler.choose(0, SegmentEnd::Preempted);
         log::append(header(Kind::Switch, next.map_or(0, |next| next as usize), 0), [0]);
@@ -85,50 +106,57 @@ pub(crate) unsafe fn begin(settings: &Settings, main: *mut Thread) {
     }
 }
 
-/// Adds a thread, which can run at once, and returns its number. The caller has the token.
-pub(crate) unsafe fn add(thread: *mut Thread) -> u32 {
-    LOCK.lock();
-    // SAFETY: the lock is held.
-    let number = unsafe {
-        let scheduler = scheduler();
-        let number = scheduler.threads.len() as u32;
-        (*thread).number = number;
-        scheduler.chooser.meet(&mut *thread);
-        scheduler.threads.push(thread);
-        number
-    };
-    LOCK.unlock();
-    number
-}
-
-/// The thread with this number, if there is one. The caller has the token.
-pub(crate) unsafe fn thread(number: usize) -> Option<*mut Thread> {
-    // SAFETY: threads are only added by who has the token.
-    unsafe { scheduler().threads.get(number).copied() }
-}
-
-/// Whether a thread has ended. The caller has the token.
-pub(crate) unsafe fn is_dead(number: u32) -> bool {
-    // SAFETY: threads are never freed.
-    unsafe { thread(number as usize).is_some_and(|thread| (*thread).state == State::Dead) }
-}
-
-/// Does something with every thread. The caller has the token.
-pub(crate) unsafe fn for_each(mut action: impl FnMut(&mut Thread)) {
-    // SAFETY: threads are never freed; who has the token may change what is not the scheduler's.
-    unsafe { scheduler().threads.iter().for_each(|thread| action(&mut **thread)) };
-}
-
-/// Finds the latest thread for which this holds. The caller has the token.
-pub(crate) unsafe fn find(mut is_it: impl FnMut(&Thread) -> bool) -> Option<*mut Thread> {
-    // SAFETY: threads are never freed.
-    unsafe { scheduler().threads.iter().rev().copied().find(|thread| is_it(&**thread)) }
+unsafe fn guidance() -> Guidance {
+    // SAFETY: the shared file is mapped, and longer than that.
+    Guidance::from_words(unsafe { *((CONTROL + GUIDANCE_AT) as *const [u64; 4]) })
 }
 
 /// Whether the schedule of an earlier run is being followed.
 pub(crate) unsafe fn is_following() -> bool {
     // SAFETY: the plan is advanced by who has the token.
     unsafe { scheduler().plan.is_active() }
+}
+
+/// What the directions wait for has been logged. The caller has the token.
+pub(crate) unsafe fn reached() {
+    // SAFETY: directions are followed by who has the token.
+    unsafe { scheduler().reached() };
+}
+
+/// Which of those that wait the thread is to wake. The caller has the token.
+pub(crate) unsafe fn whom_to_wake(thread: &mut Thread, waiting: &[u32]) -> usize {
+    // SAFETY: plan and directions are followed by who has the token.
+    unsafe { scheduler().whom_to_wake(thread, waiting) }
+}
+
+/// The program is about to end: those go before whose turn it is.
+pub(crate) unsafe fn before_end(thread: &mut Thread) {
+    // SAFETY: the running thread, which has the token; `hand_over` gives the lock back.
+    unsafe {
+        while (thread.budget <= 0 || thread.is_helping)
+            && (scheduler().directions.is_active() || scheduler().plan.has_more())
+        {
+            LOCK.lock();
+            hand_over(thread, SegmentEnd::Preempted, true);
+        }
+    }
+}
+
+/// Ends the turn of a thread that helps, before the step that it has just counted: what is to be done is logged.
+#[inline(always)]
+pub(crate) unsafe fn stop_if_helping(thread: *mut Thread) {
+    // SAFETY: the running thread's own data.
+    unsafe {
+        if (*thread).is_helping {
+            help::stop(&mut *thread);
+        }
+    }
+}
+
+/// The last thread ends, and the program with it. The caller has the token.
+pub(crate) unsafe fn is_ending(thread: &Thread) {
+    // SAFETY: directions are followed by who has the token.
+    unsafe { scheduler().is_ending(thread.number) };
 }
 
 /// Counts a step; true if there was none left, and the turn is over: then [`out_of_steps`] sees to it.
@@ -170,6 +198,7 @@ pub(crate) unsafe fn out_of_steps(thread: *mut Thread) {
         thread.budget = 0;
         thread.inside += 1;
         crate::signals::attend(thread);
+        thread.is_before_step = true;
         while thread.budget <= 0 {
             LOCK.lock();
             let scheduler = scheduler();
@@ -184,6 +213,7 @@ pub(crate) unsafe fn out_of_steps(thread: *mut Thread) {
             }
             hand_over(thread, SegmentEnd::Preempted, true);
         }
+        thread.is_before_step = false;
         thread.inside -= 1;
         thread.budget -= 1;
     }
@@ -296,13 +326,14 @@ pub(crate) unsafe fn leave(thread: &mut Thread) {
 /// Comes back from a system call, and waits for the token.
 pub(crate) unsafe fn come_back(thread: &mut Thread) {
     LOCK.lock();
-    thread.state = State::Ready;
+    (thread.state, thread.is_back) = (State::Ready, true);
     // SAFETY: the lock is held.
     unsafe {
         fill_vacancy();
         LOCK.unlock();
         wait_for_token(thread);
     }
+    thread.is_back = false;
 }
 
 /// Finds somebody for the token if nobody has it. The lock is held.
@@ -313,7 +344,7 @@ unsafe fn fill_vacancy() {
         if scheduler.holder.is_some() {
             return;
         }
-        if !scheduler.plan.is_active() {
+        if !scheduler.is_guided() {
             let now = sys::real_nanoseconds();
             let elapsed = now - std::mem::replace(&mut scheduler.idle_since, now);
             clock::advance(elapsed);
@@ -333,8 +364,9 @@ unsafe fn hand_over(thread: &mut Thread, end: SegmentEnd, returns: bool) {
         let scheduler = scheduler();
         thread.settle();
         let (steps, left) = (thread.steps(), thread.budget);
-        (thread.turn, thread.budget) = (0, 0);
+        (thread.turn, thread.budget, thread.is_helping) = (0, 0, false);
         scheduler.chooser.count(steps);
+        scheduler.directions.steps += steps;
         if scheduler.plan.is_active() && left > 0 {
             let how = match end {
                 SegmentEnd::Blocked => "the thread waits, but was to go on",
@@ -391,6 +423,11 @@ unsafe fn interrupt(thread: &mut Thread) {
 }
 
 impl Scheduler {
+    /// Whether something says who runs, and the clock only moves when that says so.
+    fn is_guided(&self) -> bool {
+        self.plan.is_active() || self.directions.is_active()
+    }
+
     /// Who runs next, with a budget; `None` if that depends on who comes back from a system call.
     unsafe fn choose(&mut self, from: u32, end: SegmentEnd) -> Option<u32> {
         // SAFETY: the lock is held.
@@ -402,47 +439,17 @@ impl Scheduler {
                     plan::Next::Over => {}
                 }
             }
+            if self.directions.is_active() {
+                match self.direct(end) {
+                    plan::Next::Thread(next) => return Some(next),
+                    plan::Next::NotYet => return None,
+                    plan::Next::Over => {}
+                }
+            }
             let (next, budget) = self.chooser.choose(&self.threads, from, end).or_else(|| self.fire_timer())?;
             self.start_turn(next, budget);
             Some(next)
         }
-    }
-
-    /// When nothing else can ever happen, the first of the times waited for has come.
-    unsafe fn fire_timer(&mut self) -> Option<(u32, u64)> {
-        let is_outside = |thread: &*mut Thread| {
-            // SAFETY: threads are never freed, and the lock is held.
-            unsafe { (**thread).state == State::Outside }
-        };
-        if self.threads.iter().any(is_outside) {
-            return None;
-        }
-        // SAFETY: the lock is held.
-        unsafe {
-            let (deadline, number) = self.first_deadline()?;
-            clock::advance_to(deadline);
-            self.time_out(number);
-            Some((number, self.chooser.quantum()))
-        }
-    }
-
-    unsafe fn first_deadline(&self) -> Option<(u64, u32)> {
-        self.threads
-            .iter()
-            .filter_map(|thread| {
-                // SAFETY: threads are never freed, and the lock is held.
-                let thread = unsafe { &**thread };
-                let State::Blocked(_) = thread.state else { return None };
-                Some((thread.deadline?, thread.number))
-            })
-            .min()
-    }
-
-    unsafe fn time_out(&mut self, number: u32) {
-        // SAFETY: threads are never freed, and the lock is held.
-        let thread = unsafe { &mut *self.threads[number as usize] };
-        thread.state = State::Ready;
-        thread.woken = Woken::TimedOut;
     }
 
     unsafe fn start_turn(&mut self, number: u32, budget: u64) {

@@ -2,7 +2,7 @@
 //!
 //! Entries are taken one at a time, when a turn ends. As long as the program does what it did, the
 //! thread that is to run can run, or is in a system call and will come back, or waits for a time that
-//! is then taken to have come. Anything else is a divergence: it is logged, once, with the
+//! is then taken to have come, or on a futex, where one may be woken for no reason. Anything else is a divergence: it is logged, once, with the
 //! entry, the steps into it and what was different, and from there on nothing is followed.
 
 use super::{Scheduler, notice};
@@ -52,8 +52,29 @@ impl Plan {
         if self.is_active { self.end } else { None }
     }
 
+    /// The two entries to come, while the plan is followed.
+    pub(super) fn upcoming(&self) -> Option<[PlanEntry; 2]> {
+        let [first, second] = [0, 1].map(|ahead| self.entry_at(self.at + ahead));
+        if self.is_active { Some([first?, second?]) } else { None }
+    }
+
+    /// Takes them both; the turn of the second, which is to end like this, is under way.
+    pub(super) fn take_two(&mut self, end: SegmentEnd) {
+        self.at += 2;
+        self.end = Some(end);
+    }
+
+    /// Whether there is an entry to come.
+    pub(super) fn has_more(&self) -> bool {
+        self.is_active && self.entry().is_some()
+    }
+
     fn entry(&self) -> Option<PlanEntry> {
-        let [head, tail] = *self.entries.get(self.at)?;
+        self.entry_at(self.at)
+    }
+
+    fn entry_at(&self, at: usize) -> Option<PlanEntry> {
+        let [head, tail] = *self.entries.get(at)?;
         PlanEntry::from_words(head, tail)
     }
 }
@@ -75,17 +96,14 @@ impl Scheduler {
                         self.plan.at += 1;
                     }
                     Some(PlanEntry::Run { thread: number, steps, end }) => {
-                        let Some(&thread) = self.threads.get(number as usize) else {
+                        let Some(&thread) = self.threads.get(number as usize).filter(|one| **one != self.nobody) else {
                             self.diverge_at(number, 0, "there is no such thread");
                             return Next::Over;
                         };
                         match (*thread).state {
                             State::Outside => return Next::NotYet,
                             State::Ready => {}
-                            State::Blocked(_) if (*thread).deadline.is_some() => {
-                                clock::advance_to((*thread).deadline.unwrap_or_default());
-                                self.time_out(number);
-                            }
+                            State::Blocked(_) if self.release(number) => {}
                             State::Blocked(_) => {
                                 self.diverge_at(number, 0, "the thread was to run, but waits");
                                 return Next::Over;

@@ -29,6 +29,8 @@ const PATIENCE: u32 = 5;
 
 /// The least time between two looks.
 const MOMENT: u64 = 100_000;
+/// After how long others may help a thread that directions wait for.
+const SOON: u64 = 10_000_000;
 /// How long a plan's thread may be in a system call while others could run.
 const LONG: u64 = 3_000_000_000;
 
@@ -150,7 +152,7 @@ unsafe fn fire_timers() -> Option<u64> {
     // SAFETY: the lock is held, and nobody has the token.
     unsafe {
         let scheduler = scheduler();
-        if scheduler.plan.is_active() {
+        if scheduler.is_guided() {
             return None;
         }
         let (deadline, number) = scheduler.first_deadline()?;
@@ -164,14 +166,27 @@ unsafe fn fire_timers() -> Option<u64> {
     }
 }
 
-/// A plan may say that a thread is next whose system call does not return this time. The lock is held.
+/// A plan or a direction may say that a thread is next whose system call does not return this time. The lock is held.
 unsafe fn give_up_waiting() {
     // SAFETY: the lock is held, and nobody has the token; threads are never freed.
     unsafe {
         let scheduler = scheduler();
         let is_any_ready = scheduler.threads.iter().any(|thread| (**thread).state == State::Ready);
-        if scheduler.plan.is_active() && is_any_ready && sys::real_nanoseconds() - scheduler.idle_since > LONG {
-            scheduler.stop_following("the thread was to run, but its system call does not return");
+        if is_any_ready
+            && sys::real_nanoseconds() - scheduler.idle_since > SOON
+            && let Some(helper) = scheduler.call_help()
+        {
+            let (end, steps) = scheduler.unlogged;
+            scheduler.pass_to(helper, end, steps);
+            return;
+        }
+        if scheduler.is_guided() && is_any_ready && sys::real_nanoseconds() - scheduler.idle_since > LONG {
+            let how = "the thread was to run, but its system call does not return";
+            if scheduler.plan.is_active() {
+                scheduler.stop_following(how);
+            } else {
+                scheduler.stray(how);
+            }
             fill_vacancy();
         }
     }

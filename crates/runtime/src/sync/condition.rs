@@ -1,4 +1,4 @@
-//! `pthread_cond_t`. A signal wakes the one who has waited longest.
+//! `pthread_cond_t`. A signal wakes the one who has waited longest, unless directions say otherwise.
 //!
 //! Which clock a condition's times are on is noted when it is initialised; it is not kept where
 //! we could look it up.
@@ -77,7 +77,7 @@ pub(crate) unsafe fn notify(thread: &mut Thread, condition: usize, all: bool, pc
         if all {
             state.waiters.wake_all();
         } else {
-            state.waiters.wake_one();
+            state.waiters.wake_one(thread);
         }
         0
     }

@@ -30,16 +30,16 @@ pub(crate) unsafe fn call(thread: &mut Thread, arguments: [usize; 6], pc: usize)
                 };
                 Some(wait(thread, word, value as u32, patience, pc))
             }
-            libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => Some(wake(word, value as i32)),
+            libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => Some(wake(thread, word, value as i32)),
             libc::FUTEX_REQUEUE => {
-                let woken = wake(word, value as i32);
+                let woken = wake(thread, word, value as i32);
                 Some(woken + requeue(word, other, time as i32))
             }
             libc::FUTEX_CMP_REQUEUE => {
                 if *(word as *const u32) != arguments[5] as u32 {
                     return Some(-(libc::EAGAIN as isize));
                 }
-                let woken = wake(word, value as i32);
+                let woken = wake(thread, word, value as i32);
                 Some(woken + requeue(word, other, time as i32))
             }
             _ => {
@@ -83,12 +83,12 @@ unsafe fn wait(thread: &mut Thread, word: usize, expected: u32, patience: Patien
 }
 
 /// Wakes up to `count` of those who wait, and returns how many.
-pub(crate) unsafe fn wake(word: usize, count: i32) -> isize {
+pub(crate) unsafe fn wake(thread: &mut Thread, word: usize, count: i32) -> isize {
     let mut woken = 0;
     // SAFETY: the caller has the token.
     unsafe {
         if let Some(waiters) = objects().futexes.get_mut(&word) {
-            while woken < count as isize && waiters.wake_one() {
+            while woken < count as isize && waiters.wake_one(thread) {
                 woken += 1;
             }
             if waiters.is_empty() {

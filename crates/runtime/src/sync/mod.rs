@@ -86,13 +86,16 @@ impl Waiters {
         self.0.is_empty()
     }
 
-    /// Wakes the one who has waited longest, if there is one.
-    pub(crate) unsafe fn wake_one(&mut self) -> bool {
+    /// Wakes the one who has waited longest, if there is one, or whom the scheduler would have the thread wake.
+    pub(crate) unsafe fn wake_one(&mut self, thread: &mut Thread) -> bool {
         if self.0.is_empty() {
             return false;
         }
         // SAFETY: the caller has the token.
-        unsafe { scheduler::wake(self.0.remove(0), Woken::Notified) };
+        unsafe {
+            let chosen = scheduler::whom_to_wake(thread, &self.0);
+            scheduler::wake(self.0.remove(chosen), Woken::Notified);
+        }
         true
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Stacks are made here, one place for each thread there ever was, because glibc gives the stack of a
 //! thread that has ended to the next one as soon as the kernel is done with it, which is anybody's guess.
+//! Which place that is depends on who made the thread, not on when.
 //!
 //! A thread ends, for the scheduler, in the last round of its destructors of thread-specific data:
 //! destructors of C++ thread-locals and of the program's keys have run by then, with the token. What glibc does
@@ -9,10 +10,11 @@
 
 use super::futex::stop;
 use super::{Patience, Table};
-use crate::call::{Call, export_with_pc, interpose, real};
+use crate::call::{Call, export_with_pc, interpose, outward, real};
 use crate::current::{current, set_current};
 use crate::log::{self, header};
 use crate::memory::{STACKS, STACKS_LEN};
+use crate::places::{PLACES, Place};
 use crate::scheduler;
 use crate::shadow;
 use crate::sys::{self, syscall};
@@ -27,12 +29,12 @@ use std::sync::atomic::{AtomicU32, Ordering::*};
 struct Threads {
     /// Those that can still be joined or detached, by handle.
     by_handle: Table<u32>,
-    /// Where the next stack goes.
+    /// Where the next stack goes that has no place of its own.
     next_stack: usize,
 }
 
 static THREADS: Guarded<Threads> =
-    Guarded::new(Threads { by_handle: Table::with_hasher(FxBuildHasher), next_stack: STACKS });
+    Guarded::new(Threads { by_handle: Table::with_hasher(FxBuildHasher), next_stack: STACKS + PLACES * STACK_ROOM });
 
 /// The key whose destructor ends threads.
 static KEY: AtomicU32 = AtomicU32::new(0);
@@ -57,10 +59,14 @@ pub(crate) fn new_thread() -> *mut Thread {
         turn: 0,
         withheld: 0,
         lost_token: false,
+        is_helping: false,
+        is_before_step: false,
+        is_back: false,
         stack_top: 0,
         stack_end: 0,
         shared_places: Vec::new(),
         children: 0,
+        place: Place::default(),
         blocks: 0,
         spin: (0, 0),
         state: State::Ready,
@@ -103,18 +109,35 @@ unsafe extern "C" {
 }
 
 const GUARD: usize = 1 << 16;
+/// From the stack of one place to that of the next.
+const STACK_ROOM: usize = 1 << 28;
+const _: () = assert!(PLACES * STACK_ROOM <= STACKS_LEN / 2);
 
 /// Room for a stack; 0 if there is none.
-unsafe fn new_stack(len: usize) -> usize {
+unsafe fn new_stack(place: Place, len: usize) -> usize {
+    let len = len.next_multiple_of(4096);
+    if let Some(place) = place.number().filter(|_| len <= STACK_ROOM - GUARD) {
+        return sys::map(STACKS + place * STACK_ROOM + GUARD, len);
+    }
     // SAFETY: the caller has the token.
     let next = unsafe { &mut THREADS.get().next_stack };
     let low = *next + GUARD;
-    let len = len.next_multiple_of(4096);
     if low + len > STACKS + STACKS_LEN {
         return 0;
     }
     *next = low + len;
     sys::map(low, len)
+}
+
+/// Undoes what was done for a thread that could not be made.
+unsafe fn unmake(thread: &Thread, has_own_stack: bool) {
+    // SAFETY: the caller has the token; nobody has used the stack.
+    unsafe {
+        if has_own_stack {
+            syscall!(libc::SYS_munmap, thread.stack_end, thread.stack_top - thread.stack_end);
+        }
+        thread.place.give_back();
+    }
 }
 
 pub(super) unsafe fn create(
@@ -144,9 +167,12 @@ pub(super) unsafe fn create(
         }
         libc::pthread_attr_getstacksize(&attributes, &mut len);
         thread.is_detached = detached == libc::PTHREAD_CREATE_DETACHED;
-        if stack.is_null() {
-            let low = new_stack(len);
+        thread.place = Place::of_child(call);
+        let has_own_stack = stack.is_null();
+        if has_own_stack {
+            let low = new_stack(thread.place, len);
             if low == 0 {
+                unmake(thread, false);
                 return libc::EAGAIN;
             }
             // On a copy: what the program gave stays as it is.
@@ -156,12 +182,13 @@ pub(super) unsafe fn create(
             // What is asked for is the lowest address, what is told the highest.
             (thread.stack_end, thread.stack_top) = (stack as usize - len, stack as usize);
         }
-        let number = scheduler::add(thread);
+        let number = scheduler::add(thread, call);
         shadow::meet(thread);
         let mut new_handle = 0;
         let result = create(&mut new_handle, &attributes, run, (thread as *mut Thread).cast());
         if result != 0 {
-            thread.state = State::Dead;
+            scheduler::withdraw(number);
+            unmake(thread, has_own_stack);
             return result;
         }
         *handle = new_handle;
@@ -217,6 +244,7 @@ unsafe fn finish(thread: &mut Thread) {
     // SAFETY: the running thread, which has the token.
     unsafe {
         scheduler::step(thread);
+        scheduler::stop_if_helping(thread);
         thread.inside = 1;
         thread.depth = 0;
         while thread.logged_depth > 0 {
@@ -229,6 +257,7 @@ unsafe fn finish(thread: &mut Thread) {
             THREADS.get().by_handle.remove(&(thread.pthread as usize));
         }
         if scheduler::find(|other| other.number != thread.number && other.state != State::Dead).is_none() {
+            scheduler::is_ending(thread);
             // glibc would end the process, but for the thread that watches.
             thread.inside = 0;
             libc::exit(0);
@@ -351,7 +380,6 @@ interpose! {
         handle: pthread_t, result: *mut *mut c_void, clock: clockid_t, time: *const timespec,
     ) -> c_int = |call, pc| timed_join(&mut call, handle, result, clock, time, pc);
     fn pthread_detach / 1 (handle: pthread_t) -> c_int = |call, pc| detach(handle);
-    fn pthread_cancel / 1 (handle: pthread_t) -> c_int = |call, pc| cancel(handle);
     fn pthread_setname_np / 2 (handle: pthread_t, name: *const libc::c_char) -> c_int = |call, pc| {
         if let Some(thread) = with_handle(handle) {
             let text = std::ffi::CStr::from_ptr(name).to_bytes();
@@ -360,6 +388,10 @@ interpose! {
         }
         real!(pthread_setname_np: fn(pthread_t, *const libc::c_char) -> c_int)(handle, name)
     };
+}
+
+outward! {
+    fn pthread_cancel / 1 (handle: pthread_t) -> c_int = |call, pc| cancel(handle);
 }
 
 /// `pthread_exit`: of the first thread, too, it runs the destructors, in which the thread ends for the scheduler.

@@ -1,0 +1,161 @@
+//! `interloper check`: the whole way, from a program to violations that happened.
+//!
+//! Standard output carries the result and nothing else; what the recorded run prints goes to standard error, and what
+//! later runs print is kept with the result.
+
+use crate::args::{CheckArgs, Explore, FailOn, OutputFormat, SchedulePolicy};
+use crate::commands::record::{cannot_record, function_names};
+use crate::exit::Exit;
+use crate::findings::{self, OurFault};
+use crate::interrupt;
+use crate::message;
+use crate::output::Target;
+use crate::progress::Stages;
+use crate::recording::{Unrecordable, launch, tell};
+use crate::store;
+use anyhow::Context as _;
+use interloper_hunt::{HuntError, HuntObserver, HuntRequest, Stage, hunt};
+use interloper_ladder::{Grouping, Options};
+use interloper_recorder::{Effort, Observer, Policy, Printing, RecordOutcome, RecordRequest};
+use interloper_report::text;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Findings listed as text unless the user says otherwise.
+const TEXT_LIMIT: usize = 20;
+/// How long it takes at the most, unless the user says otherwise.
+const USUAL_BUDGET: Duration = Duration::from_secs(60);
+/// How long a run may take, after the first, when that took no time at all.
+const SHORTEST_LIMIT: Duration = Duration::from_secs(10);
+
+pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
+    let begun = Instant::now();
+    let folder = store::new_result()?;
+    let mut request = match request(args, &folder, begun) {
+        Err(error) if error.is::<Unrecordable>() => {
+            message::say("error", &error.to_string());
+            let _ = std::fs::remove_dir(&folder);
+            return Ok(Exit::Unsupported);
+        }
+        request => request?,
+    };
+    let trace = store::new_trace()?;
+    request.record.output = Some(trace.clone());
+    let mut watcher = Hunter { stages: Stages::new(!args.no_progress) };
+    let hunted = match hunt(&request, &mut watcher) {
+        Ok(hunted) => hunted,
+        Err(error) => {
+            drop(watcher);
+            let _ = std::fs::remove_file(&trace);
+            let _ = std::fs::remove_dir_all(&folder);
+            return match error {
+                HuntError::Record(error) => cannot_record(error),
+                HuntError::Ladder(error) => Err(OurFault(error.to_string()).into()),
+                error => Err(error.into()),
+            };
+        }
+    };
+    drop(watcher);
+    if let Err(error) = store::set_latest(&trace) {
+        message::say("note", &format!("this trace does not become the latest: {error}"));
+    }
+    let limit = args.limit.unwrap_or(match args.format {
+        OutputFormat::Text => TEXT_LIMIT,
+        OutputFormat::Json => usize::MAX,
+    });
+    let whole = findings::of_hunt(&hunted, &request, &args.explore.to_string(), args.explain_infeasible);
+    let json = serde_json::to_string_pretty(&whole).context("cannot write the result as JSON")? + "\n";
+    let path = folder.join(store::RESULT);
+    Target::of(Some(&path)).write_text(&json)?;
+    if let Err(error) = store::set_latest_result(&folder) {
+        message::say("note", &format!("this result does not become the latest: {error}"));
+    }
+    let mut shown = whole.clone();
+    shown.findings.truncate(limit);
+    let rendered = match args.format {
+        OutputFormat::Text => text::render(&shown, &trace.display().to_string()),
+        OutputFormat::Json => serde_json::to_string_pretty(&shown).context("cannot write the result as JSON")? + "\n",
+    };
+    Target::of(args.output.as_deref()).write_text(&rendered)?;
+    let counts = &whole.counts;
+    let found = match args.fail_on {
+        FailOn::Confirmed => counts.confirmed,
+        FailOn::Feasible | FailOn::Plausible => counts.feasible,
+        FailOn::Possible => counts.possible,
+    };
+    Ok(match (hunted.interrupted, found > 0) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Found,
+        (false, false) if counts.unknown > 0 => Exit::Inconclusive,
+        (false, false) => Exit::Clean,
+    })
+}
+
+fn request(args: &CheckArgs, folder: &Path, begun: Instant) -> anyhow::Result<HuntRequest> {
+    let mut record = RecordRequest::new(args.command.clone());
+    record.launch = launch(args.command.clone())?;
+    record.policy = match args.policy {
+        SchedulePolicy::RunAhead => Policy::RunAhead,
+        SchedulePolicy::Random => Policy::Random,
+        SchedulePolicy::Pct => Policy::Pct,
+    };
+    record.seed = args.seed;
+    record.quantum = args.quantum;
+    record.effort = Effort::Auto;
+    record.regions = args.atomic_functions.as_deref().map(function_names).transpose()?.unwrap_or_default();
+    record.printing = Printing::Captured;
+    let mut ladder = Options::new(args.regions.iter().copied().collect());
+    ladder.grouping = if args.all { Grouping::Triples } else { Grouping::Places };
+    ladder.limits.jobs = args.effort.jobs();
+    ladder.limits.stop = Some(interrupt::flag());
+    Ok(HuntRequest {
+        record,
+        ladder,
+        explore: match args.explore {
+            Explore::Off => interloper_hunt::Explore::Off,
+            Explore::Runs(runs) => interloper_hunt::Explore::Runs(runs),
+            Explore::Exhaust => interloper_hunt::Explore::Exhaust,
+        },
+        runs: args.runs,
+        deadline: Some(begun + args.effort.budget.unwrap_or(USUAL_BUDGET)),
+        time_limit: SHORTEST_LIMIT,
+        folder: folder.to_owned(),
+    })
+}
+
+/// Shows where the hunt is, and hands on what the user wants of it.
+struct Hunter {
+    stages: Stages,
+}
+
+impl Observer for Hunter {
+    fn is_interrupted(&mut self) -> bool {
+        interrupt::requested()
+    }
+}
+
+impl HuntObserver for Hunter {
+    fn at(&mut self, stage: Stage) {
+        match stage {
+            Stage::Recording => self.stages.say("recording", String::new()),
+            Stage::Climbing(progress) => self.stages.show(&progress),
+            Stage::Executing { done, all, confirmed } => {
+                self.stages.say("executing", format!("{done} of {all} witnesses, {confirmed} confirmed"));
+            }
+            Stage::Exploring { runs, confirmed } => {
+                self.stages.say("exploring", format!("{runs} runs, {confirmed} confirmed"));
+            }
+            _ => {}
+        }
+    }
+
+    fn recorded(&mut self, outcome: &RecordOutcome) {
+        if let Some(output) = &outcome.output {
+            let mut stderr = std::io::stderr().lock();
+            // Whoever closed it does not want it.
+            let _ = stderr.write_all(&output.stdout).and_then(|()| stderr.write_all(&output.stderr));
+        }
+        tell(outcome);
+    }
+}

@@ -1,0 +1,217 @@
+//! What the ladder found, as a result document.
+
+use interloper_hunt::{Caught, HuntRequest, Hunted, Outcome};
+use interloper_ladder::{Climb, Finding, Standing, Trace, Unknown};
+use interloper_recorder::{RecordOutcome, RunNotice};
+use interloper_report::build::{self, Decided, TraceFacts};
+use interloper_report::result::{Counts, Execution, Explored, Program, RunOutcome, Verdict, Witness};
+use interloper_report::{Document, Fingerprints};
+use std::fmt;
+
+/// Something that must not happen did, and it is not the user's fault.
+#[derive(Debug)]
+pub(crate) struct OurFault(pub(crate) String);
+
+impl fmt::Display for OurFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for OurFault {}
+
+/// The result of a climb.
+pub(crate) fn document(
+    trace: &Trace,
+    climb: &Climb,
+    limit: usize,
+    explain_infeasible: bool,
+    mut notes: Vec<String>,
+) -> Document {
+    if climb.unlisted > 0 {
+        notes.push(unlisted(climb.unlisted));
+    }
+    let listed =
+        climb.findings.iter().filter(|finding| explain_infeasible || !matches!(finding.standing, Standing::Infeasible));
+    let decided: Vec<Decided<'_>> = listed.take(limit).map(decided).collect();
+    let findings = build::decided(&decided, &climb.held, &trace.tables, &mut Fingerprints::default());
+    let facts = TraceFacts {
+        tables: &trace.tables,
+        events: trace.events.len() as u64,
+        threads: climb.census.threads,
+        regions: climb.census.regions,
+        non_nested: &climb.census.non_nested,
+    };
+    build::document(&facts, "causal", counts(climb), findings, notes)
+}
+
+fn unlisted(triples: u64) -> String {
+    format!(
+        "{triples} more triples are possible than could be looked at one by one; what stands behind representatives \
+         that were not found feasible is therefore not known"
+    )
+}
+
+/// How many got how far.
+fn counts(climb: &Climb) -> Counts {
+    let feasible = climb.count(|standing| matches!(standing, Standing::Feasible(_)));
+    let unknown = climb.count(|standing| matches!(standing, Standing::Unknown(_)));
+    Counts {
+        candidates: climb.candidates,
+        possible: climb.possible,
+        feasible,
+        unknown,
+        infeasible: climb.candidates.saturating_sub(feasible + unknown),
+        ..Counts::default()
+    }
+}
+
+/// A finding as it is told.
+fn decided(finding: &Finding) -> Decided<'_> {
+    let (verdict, reason, witness) = match &finding.standing {
+        Standing::Feasible(witness) => {
+            let witness = Witness {
+                schedule: witness.schedule.to_string(),
+                switches: witness.switches as u64,
+                least: witness.is_least,
+            };
+            (Verdict::Feasible, None, Some(witness))
+        }
+        Standing::Infeasible => (Verdict::Infeasible, None, None),
+        Standing::Unknown(why) => (Verdict::Unknown, Some(reason(*why)), None),
+    };
+    Decided { triple: &finding.triple, verdict, reason, witness, execution: None }
+}
+
+/// Why something is not known.
+fn reason(why: Unknown) -> String {
+    match why {
+        Unknown::Window => "window: what lies outside of the largest window of the trace could matter",
+        Unknown::Budget => "budget: the time was up before it was decided",
+        Unknown::Stopped => "interrupted before it was decided",
+        Unknown::Memory => "memory: deciding it would take more than is allowed",
+    }
+    .to_owned()
+}
+
+/// The result of a hunt.
+pub(crate) fn of_hunt(hunted: &Hunted, request: &HuntRequest, explore: &str, explain_infeasible: bool) -> Document {
+    let mut ids = Fingerprints::default();
+    let mut all = Vec::new();
+    let recorded = recorded_end(&hunted.recorded);
+    for (number, run) in hunted.runs.iter().enumerate() {
+        let caught: Vec<&Caught> = hunted
+            .caught
+            .iter()
+            .filter(|caught| caught.run == number)
+            .filter(|caught| explain_infeasible || !matches!(caught.finding.standing, Standing::Infeasible))
+            .collect();
+        let decided: Vec<Decided<'_>> = caught.iter().map(|caught| executed(caught, &recorded)).collect();
+        let mut findings = build::decided(&decided, &run.held, &run.tables, &mut ids);
+        for (finding, caught) in findings.iter_mut().zip(caught) {
+            for (event, identity) in finding.events.iter_mut().zip(caught.identities.iter().flatten()) {
+                event.occurrence = Some(identity.occurrence);
+            }
+            if finding.verdict == Verdict::Confirmed {
+                finding.replay = Some(format!("interloper replay {}", &finding.id[..8]));
+            }
+            finding.trace = (number > 0).then(|| run.path.display().to_string());
+        }
+        all.append(&mut findings);
+    }
+    // What happened comes first.
+    all.sort_by_key(|finding| std::cmp::Reverse(finding.verdict));
+    let first = &hunted.runs[0];
+    let facts = TraceFacts {
+        tables: &first.tables,
+        events: first.events,
+        threads: first.census.threads,
+        regions: first.census.regions,
+        non_nested: &first.census.non_nested,
+    };
+    let mut notes = Vec::new();
+    if hunted.unlisted > 0 {
+        notes.push(unlisted(hunted.unlisted));
+    }
+    if hunted.interrupted {
+        notes.push("interrupted: what was found by then is listed".to_owned());
+    }
+    let mut document = build::document(&facts, "causal", hunt_counts(hunted), all, notes);
+    document.program = Some(Program {
+        command: request.record.launch.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        folder: std::env::current_dir().ok().map(|folder| folder.display().to_string()),
+        start_time: hunted.recorded.start_time,
+        quantum: request.record.quantum,
+        ended: recorded,
+        runs: hunted.executions,
+    });
+    document.explored = Some(explored(&hunted.explored, explore));
+    document
+}
+
+fn executed<'a>(caught: &'a Caught, recorded: &str) -> Decided<'a> {
+    let mut decided = decided(&caught.finding);
+    match &caught.verdict {
+        interloper_hunt::Verdict::Confirmed(confirmation) => {
+            decided.verdict = Verdict::Confirmed;
+            decided.witness = Some(Witness {
+                schedule: confirmation.schedule.to_string(),
+                switches: confirmation.schedule.switches(),
+                least: false,
+            });
+            decided.execution = Some(Execution {
+                ended: confirmation.outcome.to_string(),
+                recorded: recorded.to_owned(),
+                trace: confirmation.trace.as_ref().map(|path| path.display().to_string()),
+                stdout: String::from_utf8_lossy(&confirmation.output.stdout).into_owned(),
+                stderr: String::from_utf8_lossy(&confirmation.output.stderr).into_owned(),
+            });
+        }
+        interloper_hunt::Verdict::NotExecuted(reason) if !reason.is_empty() => {
+            decided.reason.get_or_insert_with(|| reason.clone());
+        }
+        interloper_hunt::Verdict::NotExecuted(_) => {}
+    }
+    decided
+}
+
+fn recorded_end(outcome: &RecordOutcome) -> String {
+    let deadlocked = outcome.notices.iter().any(|notice| matches!(notice, RunNotice::Deadlock { .. }));
+    let ended = if deadlocked { Outcome::Deadlock } else { Outcome::Ended(outcome.exit) };
+    ended.to_string()
+}
+
+fn hunt_counts(hunted: &Hunted) -> Counts {
+    let count = |is_so: fn(&Caught) -> bool| hunted.caught.iter().filter(|caught| is_so(caught)).count() as u64;
+    let feasible = count(|caught| matches!(caught.finding.standing, Standing::Feasible(_)));
+    let unknown = count(|caught| matches!(caught.finding.standing, Standing::Unknown(_)));
+    // What other runs showed did not enter the ladder with the first.
+    let further = count(|caught| caught.run > 0);
+    let candidates = hunted.candidates + further;
+    Counts {
+        candidates,
+        possible: hunted.possible + further,
+        feasible,
+        confirmed: count(|caught| matches!(caught.verdict, interloper_hunt::Verdict::Confirmed(_))),
+        unknown,
+        infeasible: candidates.saturating_sub(feasible + unknown),
+        ..Counts::default()
+    }
+}
+
+fn explored(explored: &interloper_hunt::Explored, mode: &str) -> Explored {
+    let outcomes = explored.outcomes.iter().map(|(ended, stdout, times)| RunOutcome {
+        ended: ended.to_string(),
+        stdout: String::from_utf8_lossy(stdout).into_owned(),
+        times: *times,
+    });
+    Explored {
+        mode: mode.to_owned(),
+        runs: explored.runs,
+        reached: explored.reached,
+        impossible: explored.impossible,
+        left: explored.left,
+        exhausted: explored.is_exhausted,
+        outcomes: outcomes.collect(),
+    }
+}

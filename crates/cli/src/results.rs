@@ -1,0 +1,138 @@
+//! Results that were written before, as far as replaying needs them.
+
+use crate::store;
+use anyhow::{Context as _, bail};
+use interloper_witness::Schedule;
+use interloper_witness::confirm::{Identity, Operation, SourcePlace};
+use serde::Deserialize;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// A finding that was confirmed, and how to see it again.
+#[derive(Debug)]
+pub(crate) struct StoredFinding {
+    pub(crate) id: String,
+    pub(crate) schedule: Schedule,
+    pub(crate) identities: Option<[Identity; 3]>,
+    pub(crate) command: Vec<OsString>,
+    pub(crate) start_time: u64,
+    pub(crate) quantum: u64,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    #[serde(default)]
+    findings: Vec<Finding>,
+    program: Option<Program>,
+}
+
+#[derive(Deserialize)]
+struct Program {
+    command: Vec<String>,
+    start_time: u64,
+    quantum: u64,
+}
+
+#[derive(Deserialize)]
+struct Finding {
+    id: String,
+    verdict: String,
+    variable: Variable,
+    events: Vec<Event>,
+    witness: Option<Witness>,
+}
+
+#[derive(Deserialize)]
+struct Variable {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Witness {
+    schedule: String,
+}
+
+#[derive(Deserialize)]
+struct Event {
+    thread: String,
+    op: String,
+    file: Option<String>,
+    line: Option<i64>,
+    function: Option<String>,
+    occurrence: Option<u64>,
+}
+
+impl StoredFinding {
+    /// Whether a text may be an id of a finding, or the beginning of one.
+    pub(crate) fn is_meant_by(text: &str) -> bool {
+        let id = text.rsplit_once(':').map_or(text, |(_, id)| id);
+        (1..=16).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+    }
+
+    /// The finding with this id, or whose id begins so: `ID`, in the latest result, or `RESULT:ID`.
+    pub(crate) fn find(text: &str) -> anyhow::Result<StoredFinding> {
+        let (path, id) = match text.rsplit_once(':') {
+            Some((path, id)) => (PathBuf::from(path), id),
+            None => match store::latest_result() {
+                Some(path) => (path, text),
+                None => {
+                    bail!("{text}: there is no result yet that could have this finding; `interloper check` makes one")
+                }
+            },
+        };
+        let result = read(&path)?;
+        let matching: Vec<&Finding> = result.findings.iter().filter(|finding| finding.id.starts_with(id)).collect();
+        let finding = match matching[..] {
+            [finding] => finding,
+            [] => bail!("{}: no finding has an id that begins with {id}", path.display()),
+            _ => bail!(
+                "{}: {} findings have an id that begins with {id}; give more of it",
+                path.display(),
+                matching.len()
+            ),
+        };
+        let Some(witness) = finding.witness.as_ref().filter(|_| finding.verdict == "confirmed") else {
+            bail!("finding {} is {}, not confirmed: there is no run to replay", finding.id, finding.verdict);
+        };
+        let Some(program) = &result.program else { bail!("{}: the result is not about a program", path.display()) };
+        Ok(StoredFinding {
+            id: finding.id.clone(),
+            schedule: witness
+                .schedule
+                .parse()
+                .with_context(|| format!("{}: finding {}", path.display(), finding.id))?,
+            identities: identities(finding),
+            command: program.command.iter().map(OsString::from).collect(),
+            start_time: program.start_time,
+            quantum: program.quantum,
+        })
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<Document> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("{}: cannot read", path.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{}: found no result of interloper", path.display()))
+}
+
+fn identities(finding: &Finding) -> Option<[Identity; 3]> {
+    let all: Option<Vec<Identity>> = finding
+        .events
+        .iter()
+        .map(|event| {
+            let operation = match event.op.as_str() {
+                "r" => Operation::Read,
+                "w" => Operation::Write,
+                "rw" => Operation::ReadModifyWrite,
+                _ => return None,
+            };
+            Some(Identity {
+                thread: event.thread.clone(),
+                place: SourcePlace { file: event.file.clone(), function: event.function.clone(), line: event.line },
+                operation,
+                occurrence: event.occurrence?,
+                location: finding.variable.name.clone(),
+            })
+        })
+        .collect();
+    all?.try_into().ok()
+}

@@ -1,0 +1,188 @@
+//! `interloper check` on every program of the corpus: what is broken is confirmed, with its lines, from one
+//! passing run; what is not broken does no harm, whatever is made to happen.
+//!
+//! `INTERLOPER_CORPUS=NAME,…` checks only programs whose name contains one of these.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::Folder;
+use common::expect::Expect;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+
+#[test]
+fn what_is_broken_is_confirmed_and_what_is_not_does_no_harm() {
+    let runtime = common::runtime_directory();
+    let chosen = std::env::var("INTERLOPER_CORPUS").unwrap_or_default();
+    let mut programs = programs();
+    programs.retain(|program| chosen.split(',').any(|part| program.to_string_lossy().contains(part)));
+    programs.reverse();
+    let queue = Mutex::new(programs);
+    let failures = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let Some(program) = queue.lock().unwrap().pop() else { return };
+                    if let Err(what) = check(&program, &runtime) {
+                        let name = program.strip_prefix(corpus()).unwrap().display();
+                        eprintln!("{name}: {what}\n");
+                        failures.lock().unwrap().push(format!("{name}: {what}"));
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{} programs failed\n\n{}", failures.len(), failures.join("\n\n"));
+}
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
+}
+
+fn programs() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for folder in ["fail", "pass"] {
+        for entry in std::fs::read_dir(corpus().join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "c" || extension == "cpp") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn check(program: &Path, runtime: &Path) -> Result<(), String> {
+    let expect = Expect::read(&program.with_extension("expect"))?;
+    let folder = Folder::new();
+    compile(program, runtime, &expect, &folder)?;
+    let is_broken = program.parent().unwrap().ends_with("fail");
+    let explore = if is_broken { "32" } else { "4" };
+    let mut command = interloper(runtime);
+    command.args(["check", "--format", "json", "--budget", "90s", "--explore", explore, "--", "./program"]);
+    let (status, result) = run(command, &expect, &folder)?;
+    let findings = result["findings"].as_array().unwrap();
+    let confirmed: Vec<&Value> = findings.iter().filter(|finding| finding["verdict"] == "confirmed").collect();
+    if status != i32::from(!confirmed.is_empty()) {
+        return Err(format!("exit status {status} with {} confirmed findings", confirmed.len()));
+    }
+    if is_broken { find_known(program, &expect, runtime, &folder, &confirmed) } else { find_no_harm(findings) }
+}
+
+/// The known violation is among those confirmed, and can be replayed.
+fn find_known(
+    program: &Path,
+    expect: &Expect,
+    runtime: &Path,
+    folder: &Folder,
+    confirmed: &[&Value],
+) -> Result<(), String> {
+    let marks = marks(program);
+    let patterns = expect.get("finding").and_then(|text| text.split(' ').next()).unwrap_or_default();
+    let known = confirmed.iter().find(|finding| {
+        let events = finding["events"].as_array().unwrap();
+        let is_marked = |event: &Value| {
+            let lines = marks.get(event["role"].as_str().unwrap());
+            lines.is_some_and(|lines| lines.contains(&event["line"].as_i64().unwrap_or(0)))
+        };
+        patterns.split('|').any(|pattern| fits(pattern, events)) && events.iter().all(is_marked)
+    });
+    match (known, expect.get("gap")) {
+        (Some(finding), None) => replay(finding["id"].as_str().unwrap(), runtime, expect, folder),
+        (None, Some(_)) => Ok(()),
+        (Some(_), Some(gap)) => Err(format!("it is confirmed although: {gap}")),
+        (None, None) => Err(format!("not confirmed: {patterns} at {marks:?}; but {confirmed:#?}")),
+    }
+}
+
+/// Whether accesses make a pattern; a read-modify-write counts as either.
+fn fits(pattern: &str, events: &[Value]) -> bool {
+    let is_it = |(letter, event): (char, &Value)| {
+        let op = event["op"].as_str().unwrap();
+        op == "rw" || op == letter.to_ascii_lowercase().to_string()
+    };
+    pattern.len() == events.len() && pattern.chars().zip(events).all(is_it)
+}
+
+/// Replaying makes it happen again.
+fn replay(id: &str, runtime: &Path, expect: &Expect, folder: &Folder) -> Result<(), String> {
+    let mut command = interloper(runtime);
+    command.args(["replay", &id[..8]]);
+    let output = prepared(command, expect, folder).output().unwrap();
+    match output.status.code() {
+        Some(1) => Ok(()),
+        code => Err(format!("replayed, exit {code:?}:\n{}", String::from_utf8_lossy(&output.stderr))),
+    }
+}
+
+/// What is called feasible was executed, and then the program went on to its usual end.
+fn find_no_harm(findings: &[Value]) -> Result<(), String> {
+    for finding in findings {
+        let harmed = finding["execution"]["ended"] != finding["execution"]["recorded"];
+        if finding["verdict"] != "confirmed" || harmed {
+            return Err(format!("{finding:#}"));
+        }
+    }
+    Ok(())
+}
+
+fn interloper(runtime: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_interloper"));
+    for name in ["CC", "CXX", "INTERLOPER_COMPILER", "INTERLOPER_BRANCHES"] {
+        command.env_remove(name);
+    }
+    command
+        .env("INTERLOPER_RUNTIME", runtime)
+        .env("INTERLOPER_INCLUDE", concat!(env!("CARGO_MANIFEST_DIR"), "/../../include"));
+    command
+}
+
+fn compile(program: &Path, runtime: &Path, expect: &Expect, folder: &Folder) -> Result<(), String> {
+    let is_c = program.extension().is_some_and(|extension| extension == "c");
+    let mut command = interloper(runtime);
+    command.arg(if is_c { "cc" } else { "c++" }).args(["-g", "-O1", "-pthread"]);
+    if let Some(standard) = expect.get("std") {
+        command.arg(format!("-std={standard}"));
+    }
+    command.arg(program).arg("-o").arg("program");
+    command.args(expect.get("libs").unwrap_or_default().split_whitespace());
+    let output = command.current_dir(folder.path(".")).output().unwrap();
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+}
+
+fn run(command: Command, expect: &Expect, folder: &Folder) -> Result<(i32, Value), String> {
+    let mut command = prepared(command, expect, folder);
+    command.args(expect.arguments());
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let result = serde_json::from_slice(&output.stdout).map_err(|error| format!("no result: {error}\n{stderr}"))?;
+    Ok((output.status.code().unwrap_or(-1), result))
+}
+
+/// With the input that is expected, which is a file: the command may read it more than once.
+fn prepared(mut command: Command, expect: &Expect, folder: &Folder) -> Command {
+    folder.write("stdin", expect.stdin());
+    let stdin = std::fs::File::open(folder.path("stdin")).unwrap();
+    command.current_dir(folder.path(".")).envs(expect.environment()).stdin(Stdio::from(stdin));
+    command
+}
+
+/// The lines marked `//~ first`, `remote` and `second`.
+fn marks(program: &Path) -> BTreeMap<String, Vec<i64>> {
+    let mut marks: BTreeMap<String, Vec<i64>> = BTreeMap::new();
+    for (number, line) in std::fs::read_to_string(program).unwrap().lines().enumerate() {
+        let roles = line.split_once("//~").map_or("", |(_, roles)| roles);
+        for role in roles.split_whitespace() {
+            marks.entry(role.to_owned()).or_default().push(number as i64 + 1);
+        }
+    }
+    marks
+}

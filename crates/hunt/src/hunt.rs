@@ -1,0 +1,169 @@
+//! The circle: record, climb, execute; then lead the program elsewhere, and again.
+
+use crate::caught::{Caught, Explored, Hunted, ObservedRun, Verdict};
+use crate::execute::{Executor, identities, is_confirmed};
+use crate::explore::Frontier;
+use crate::request::{Explore, HuntError, HuntObserver, HuntRequest, Stage};
+use crate::runs::{Run, Runner};
+use interloper_ladder::{Climb, Finding, Standing, climb};
+use interloper_predict::Triple;
+use interloper_recorder::Directed;
+use interloper_trace::Tables;
+use rustc_hash::FxHashSet;
+use std::sync::{Mutex, PoisonError};
+
+/// Hunts for violations in a program.
+pub fn hunt(request: &HuntRequest, observer: &mut dyn HuntObserver) -> Result<Hunted, HuntError> {
+    let mut hunt = Hunt {
+        request,
+        runner: Runner::new(request)?,
+        runs: Vec::new(),
+        observed: Vec::new(),
+        caught: Vec::new(),
+        known: FxHashSet::default(),
+        explored: Explored::default(),
+        totals: (0, 0, 0),
+    };
+    observer.at(Stage::Recording);
+    let first = hunt.runner.first(observer)?;
+    observer.recorded(&first.outcome);
+    hunt.explored.ended(first.ended(), &first.output().stdout);
+    hunt.look_at(first, observer)?;
+    hunt.explore(observer)?;
+    Ok(hunt.finish(observer))
+}
+
+struct Hunt<'r> {
+    request: &'r HuntRequest,
+    runner: Runner<'r>,
+    runs: Vec<Run>,
+    observed: Vec<ObservedRun>,
+    caught: Vec<Caught>,
+    /// Violations that have been confirmed, by their places in the source.
+    known: FxHashSet<Shape>,
+    explored: Explored,
+    /// Candidates, possible ones, and those not listed, of the first run.
+    totals: (u64, u64, u64),
+}
+
+/// What a violation is about, whichever threads do it: pattern, places, variable.
+type Shape = (&'static str, [(String, Option<i64>); 3], String);
+
+impl Hunt<'_> {
+    /// Puts a run through the ladder.
+    fn look_at(&mut self, run: Run, observer: &mut dyn HuntObserver) -> Result<(), HuntError> {
+        let mut options = self.request.ladder.clone();
+        options.limits.deadline = self.request.deadline;
+        // The solver's progress is told by whichever of its threads has some.
+        let told = Mutex::new(&mut *observer);
+        let climbed = climb(&run.trace, &options, &|progress| {
+            told.lock().unwrap_or_else(PoisonError::into_inner).at(Stage::Climbing(progress));
+        })?;
+        let number = self.runs.len();
+        let Climb { candidates, possible, findings, unlisted, held, census } = climbed;
+        if number == 0 {
+            self.totals = (candidates, possible, unlisted);
+        }
+        let mut caught: Vec<Caught> = findings
+            .into_iter()
+            .filter(|finding| number == 0 || matches!(finding.standing, Standing::Feasible(_)))
+            .filter(|finding| number == 0 || !self.known.contains(&shape(&finding.triple, &run.trace.tables)))
+            .map(|finding| self.to_execute(number, &run, finding))
+            .collect();
+        let mut executor = Executor { runner: &mut self.runner, regions: self.request.ladder.regions };
+        if number > 0 {
+            // It may have happened already.
+            executor.look_for_all(&mut caught, &run, &mut None)?;
+        }
+        executor.execute(&mut caught, &run.trace, &run.outcome, observer)?;
+        for caught in &caught {
+            if is_confirmed(caught) {
+                self.known.insert(shape(&caught.finding.triple, &run.trace.tables));
+            }
+        }
+        self.caught.append(&mut caught);
+        let path = if number == 0 { run.path.clone() } else { self.runner.keep(&run.path)? };
+        self.observed.push(ObservedRun {
+            path,
+            tables: run.trace.tables.clone(),
+            events: run.trace.events.len() as u64,
+            held,
+            census,
+        });
+        self.runs.push(run);
+        Ok(())
+    }
+
+    fn to_execute(&self, run: usize, of: &Run, finding: Finding) -> Caught {
+        let triple = &finding.triple;
+        let events = [triple.first, triple.remote, triple.second].map(|access| access.index.0);
+        let identities = identities(&of.trace, events);
+        Caught { run, finding, identities, verdict: Verdict::NotExecuted(String::new()) }
+    }
+
+    /// Leads the program off the paths it has taken.
+    fn explore(&mut self, observer: &mut dyn HuntObserver) -> Result<(), HuntError> {
+        let (most, thorough) = match self.request.explore {
+            Explore::Off => return Ok(()),
+            Explore::Runs(runs) => (runs, false),
+            Explore::Exhaust => (u64::MAX, true),
+        };
+        let mut frontier = Frontier::default();
+        let regions = self.request.ladder.regions;
+        frontier.add(0, &self.runs[0], regions);
+        let mut limits = self.request.ladder.limits.clone();
+        limits.deadline = self.request.deadline;
+        let mut is_over = false;
+        while self.explored.runs < most && self.runner.may_run(observer) {
+            let confirmed = self.caught.iter().filter(|caught| is_confirmed(caught)).count();
+            observer.at(Stage::Exploring { runs: self.explored.runs, confirmed });
+            let Some(lead) = frontier.next(&self.runs, &limits) else {
+                is_over = true;
+                break;
+            };
+            let led = self.runner.directed(lead.directions, observer)?;
+            self.explored.runs += 1;
+            self.explored.reached += u64::from(matches!(led.outcome.directed, Some(Directed::Followed)));
+            self.explored.ended(led.ended(), &led.output().stdout);
+            if !self.runner.may_run(observer) {
+                break;
+            }
+            // Directed runs log what was shared before; this one, what is shared now.
+            let run = self.runner.again(&led.outcome, observer)?;
+            self.look_at(run, observer)?;
+            let number = self.runs.len() - 1;
+            frontier.add(number, &self.runs[number], regions);
+        }
+        self.explored.impossible = frontier.impossible;
+        self.explored.left = frontier.len();
+        self.explored.is_exhausted = is_over && thorough && !frontier.has_gaps;
+        Ok(())
+    }
+
+    fn finish(self, observer: &mut dyn HuntObserver) -> Hunted {
+        let (candidates, possible, unlisted) = self.totals;
+        let recorded = match self.runs.into_iter().next() {
+            Some(run) => run.outcome,
+            None => unreachable!("the first run was looked at"),
+        };
+        Hunted {
+            runs: self.observed,
+            recorded,
+            caught: self.caught,
+            candidates,
+            possible,
+            unlisted,
+            executions: self.runner.executions,
+            explored: self.explored,
+            interrupted: observer.is_interrupted(),
+        }
+    }
+}
+
+fn shape(triple: &Triple, tables: &Tables) -> Shape {
+    let places = [triple.first, triple.remote, triple.second].map(|access| {
+        let site = tables.site(access.site);
+        (site.file.map(|file| tables.strings.get(file).to_owned()).unwrap_or_default(), site.line)
+    });
+    (triple.pattern.name(), places, tables.location_name(triple.location))
+}

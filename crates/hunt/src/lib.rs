@@ -1,0 +1,25 @@
+//! The whole way on a program: record it, climb the ladder, execute what that found, and look further.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `request`, `caught` | what is asked for, and what comes of it |
+//! | `runs` | running the program, and reading what was recorded |
+//! | `execute` | a witness on the program: directed there, and judged by a checker that knows nothing of that |
+//! | `explore` | the next path to take: reads that are made to find something else |
+//! | `hunt` | the circle of all these |
+//!
+//! Claimed: what is called confirmed happened in a run of the program, as
+//! [`confirm`](interloper_witness::confirm) judges on the trace of that run; its schedule is kept, and replays it.
+//!
+//! This crate **never** prints, and decides nothing about traces itself.
+
+mod caught;
+mod execute;
+mod explore;
+mod hunt;
+mod request;
+mod runs;
+
+pub use caught::{Caught, Confirmation, Explored, Hunted, ObservedRun, Outcome, Verdict};
+pub use hunt::hunt;
+pub use request::{Explore, HuntError, HuntObserver, HuntRequest, Stage};
