@@ -64,6 +64,9 @@ impl Program {
     }
 
     fn run(&self, name: &str, change: impl FnOnce(&mut RecordRequest)) -> Run {
+        // One at a time: programs inherit what files are open here, and the numbers of their own depend on that.
+        static TURN: Mutex<()> = Mutex::new(());
+        let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let trace = self.folder.path().join(name).with_extension("ilt");
         let mut request = RecordRequest::new(vec![self.path.clone().into()]);
         request.output = Some(trace.clone());
@@ -200,36 +203,7 @@ fn is_read(op: &Op) -> bool {
     matches!(op, Op::Read(_))
 }
 
-const LOST_UPDATE: &str = r#"
-#include <pthread.h>
-#include <stdio.h>
-
-static int x;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void *add(void *argument)
-{
-    (void)argument;
-    pthread_mutex_lock(&lock);
-    int read = x;
-    pthread_mutex_unlock(&lock);
-    pthread_mutex_lock(&lock);
-    x = read + 1;
-    pthread_mutex_unlock(&lock);
-    return NULL;
-}
-
-int main(void)
-{
-    pthread_t threads[2];
-    for (int i = 0; i < 2; i++)
-        pthread_create(&threads[i], NULL, add, NULL);
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
-    printf("%d\n", x);
-    return 0;
-}
-"#;
+const LOST_UPDATE: &str = include_str!("directed/lost_update.c");
 
 #[test]
 fn an_update_gets_lost() {
@@ -248,49 +222,7 @@ fn an_update_gets_lost() {
 }
 
 /// Grandchildren lose an update, and are made in another order than they were recorded in.
-const GRANDCHILDREN: &str = r#"
-#include <pthread.h>
-#include <stdio.h>
-
-static long x;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void *add(void *argument)
-{
-    pthread_mutex_lock(&lock);
-    long read = x;
-    pthread_mutex_unlock(&lock);
-    pthread_mutex_lock(&lock);
-    x = read + *(long *)argument;
-    pthread_mutex_unlock(&lock);
-    return NULL;
-}
-
-static void *make(void *argument)
-{
-    pthread_t child;
-    pthread_attr_t attributes;
-    long amount = (long)argument;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, 1UL << 44);
-    if (pthread_create(&child, &attributes, add, &amount) == 0)
-        return NULL; /* Nobody has so much memory. */
-    pthread_create(&child, NULL, add, &amount);
-    pthread_join(child, NULL);
-    return NULL;
-}
-
-int main(void)
-{
-    pthread_t threads[2];
-    for (long i = 0; i < 2; i++)
-        pthread_create(&threads[i], NULL, make, (void *)(10 * i + 1));
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
-    printf("%ld\n", x);
-    return 0;
-}
-"#;
+const GRANDCHILDREN: &str = include_str!("directed/grandchildren.c");
 
 #[test]
 fn threads_are_made_in_another_order() {
@@ -305,54 +237,11 @@ fn threads_are_made_in_another_order() {
     assert_eq!(run.who(is_fork), ["main", "main", "main.2", "main.1"]);
     assert_eq!(run.who(is_release), ["main.2.1", "main.1.1", "main.1.1", "main.2.1"]);
     assert_eq!(run.outcome.births, recorded.outcome.births);
-    // What the one shares with its child lies on its stack, which has another number now; it is logged all the same.
+    // What each shares with its child lies on its stack, which goes by a number: that is still the same.
     assert_eq!(run.who(is_read).len(), recorded.who(is_read).len());
 }
 
-const TICKETS: &str = r#"
-#include <pthread.h>
-#include <stdio.h>
-
-static int tickets, waiting, winner;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t has_ticket = PTHREAD_COND_INITIALIZER, changed = PTHREAD_COND_INITIALIZER;
-
-static void *take(void *argument)
-{
-    pthread_mutex_lock(&lock);
-    waiting++;
-    pthread_cond_signal(&changed);
-    while (tickets == 0)
-        pthread_cond_wait(&has_ticket, &lock);
-    tickets--;
-    if (winner == 0)
-        winner = (int)(long)argument;
-    pthread_cond_signal(&changed);
-    pthread_mutex_unlock(&lock);
-    return NULL;
-}
-
-int main(void)
-{
-    pthread_t threads[3];
-    for (long i = 0; i < 3; i++)
-        pthread_create(&threads[i], NULL, take, (void *)(i + 1));
-    pthread_mutex_lock(&lock);
-    while (waiting < 3)
-        pthread_cond_wait(&changed, &lock);
-    for (int i = 0; i < 3; i++) {
-        tickets++;
-        pthread_cond_signal(&has_ticket);
-        while (tickets > 0)
-            pthread_cond_wait(&changed, &lock);
-    }
-    pthread_mutex_unlock(&lock);
-    for (int i = 0; i < 3; i++)
-        pthread_join(threads[i], NULL);
-    printf("%d\n", winner);
-    return 0;
-}
-"#;
+const TICKETS: &str = include_str!("directed/tickets.c");
 
 #[test]
 fn a_signal_wakes_whose_turn_comes_next() {
@@ -375,60 +264,7 @@ fn a_signal_wakes_whose_turn_comes_next() {
     }
 }
 
-const IN_TIME: &str = r#"
-#include <errno.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <time.h>
-#include <unistd.h>
-
-static int waiting, woken, late;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t condition = PTHREAD_COND_INITIALIZER, changed = PTHREAD_COND_INITIALIZER;
-
-static void *impatient(void *argument)
-{
-    (void)argument;
-    struct timespec time;
-    clock_gettime(CLOCK_REALTIME, &time);
-    time.tv_sec++;
-    pthread_mutex_lock(&lock);
-    waiting++;
-    pthread_cond_signal(&changed);
-    late = pthread_cond_timedwait(&condition, &lock, &time) == ETIMEDOUT;
-    pthread_mutex_unlock(&lock);
-    return NULL;
-}
-
-static void *patient(void *argument)
-{
-    (void)argument;
-    pthread_mutex_lock(&lock);
-    waiting++;
-    pthread_cond_signal(&changed);
-    pthread_cond_wait(&condition, &lock);
-    woken = 1;
-    pthread_mutex_unlock(&lock);
-    return NULL;
-}
-
-int main(void)
-{
-    pthread_t threads[2];
-    pthread_create(&threads[0], NULL, impatient, NULL);
-    pthread_create(&threads[1], NULL, patient, NULL);
-    pthread_mutex_lock(&lock);
-    while (waiting < 2)
-        pthread_cond_wait(&changed, &lock);
-    pthread_mutex_unlock(&lock);
-    sleep(2);
-    pthread_cond_signal(&condition);
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
-    printf("%d %d\n", woken, late);
-    return 0;
-}
-"#;
+const IN_TIME: &str = include_str!("directed/in_time.c");
 
 #[test]
 fn who_is_to_be_late_is_not_woken() {
@@ -447,47 +283,7 @@ fn who_is_to_be_late_is_not_woken() {
     assert!(position(&is_signal) < position(&is_late));
 }
 
-const HEAPS: &str = r#"
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static void *blocks[3][8];
-static char *last[3];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void *allocate(void *argument)
-{
-    long own = (long)argument;
-    for (int i = 0; i < 8; i++) {
-        char *block = malloc(20 + 700 * (i % 3) + 200000 * (i == 7));
-        memset(block, i, 20);
-        pthread_mutex_lock(&lock);
-        blocks[own][i] = block;
-        pthread_mutex_unlock(&lock);
-        if (i % 2)
-            free(block);
-    }
-    last[own] = aligned_alloc(64, 640);
-    return NULL;
-}
-
-int main(void)
-{
-    pthread_t threads[3];
-    for (long i = 0; i < 3; i++)
-        pthread_create(&threads[i], NULL, allocate, (void *)i);
-    for (int i = 0; i < 3; i++)
-        pthread_join(threads[i], NULL);
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 8; j++)
-            printf("%p ", blocks[i][j]);
-        printf("%p\n", (void *)last[i]);
-    }
-    return 0;
-}
-"#;
+const HEAPS: &str = include_str!("directed/heaps.c");
 
 #[test]
 fn blocks_are_where_they_were() {
@@ -505,57 +301,7 @@ fn blocks_are_where_they_were() {
     assert_eq!(run.who(is_release)[..6], ["main.3", "main.3", "main.2", "main.3", "main.3", "main.2"]);
 }
 
-const USE_AFTER_FREE: &str = r#"
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-struct box { long before, value; };
-static struct box *box;
-static long seen;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static struct box *current(void)
-{
-    pthread_mutex_lock(&lock);
-    struct box *found = box;
-    pthread_mutex_unlock(&lock);
-    return found;
-}
-
-static void *look(void *argument)
-{
-    (void)argument;
-    struct box *found = current();
-    if (found)
-        seen = found->value;
-    return NULL;
-}
-
-static void *drop(void *argument)
-{
-    (void)argument;
-    struct box *old = current();
-    old->value++;
-    pthread_mutex_lock(&lock);
-    box = NULL;
-    pthread_mutex_unlock(&lock);
-    free(old);
-    return NULL;
-}
-
-int main(void)
-{
-    pthread_t threads[2];
-    box = calloc(1, sizeof *box);
-    pthread_create(&threads[0], NULL, look, NULL);
-    pthread_create(&threads[1], NULL, drop, NULL);
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
-    printf("%ld\n", seen);
-    return 0;
-}
-"#;
+const USE_AFTER_FREE: &str = include_str!("directed/use_after_free.c");
 
 #[test]
 fn what_was_freed_is_still_known_by_its_name() {
@@ -583,55 +329,7 @@ fn what_was_freed_is_still_known_by_its_name() {
 }
 
 /// A turn goes on through everything by which others end.
-const LONG_WAY: &str = r#"
-#include <poll.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-static int x;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void wander(void)
-{
-    int ends[2];
-    char byte = 1;
-    sched_yield();
-    usleep(1000);
-    if (pipe(ends) || poll(NULL, 0, 10))
-        abort();
-    struct pollfd end = { ends[0], POLLIN, 0 };
-    if (poll(&end, 1, 20) || write(ends[1], &byte, 1) != 1 || read(ends[0], &byte, 1) != 1)
-        abort();
-    sched_yield();
-}
-
-static void *add(void *argument)
-{
-    (void)argument;
-    pthread_mutex_lock(&lock);
-    int read = x;
-    pthread_mutex_unlock(&lock);
-    wander();
-    pthread_mutex_lock(&lock);
-    x = read + 1;
-    pthread_mutex_unlock(&lock);
-    return NULL;
-}
-
-int main(void)
-{
-    pthread_t threads[2];
-    for (int i = 0; i < 2; i++)
-        pthread_create(&threads[i], NULL, add, NULL);
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
-    printf("%d\n", x);
-    return 0;
-}
-"#;
+const LONG_WAY: &str = include_str!("directed/long_way.c");
 
 #[test]
 fn a_turn_goes_on_through_sleeps_yields_and_system_calls() {
@@ -649,58 +347,7 @@ fn a_turn_goes_on_through_sleeps_yields_and_system_calls() {
 }
 
 /// One thread tells another through a pipe, of which no event tells.
-const MESSAGE: &str = r#"
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-static int x, ends[2];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void set(int value)
-{
-    pthread_mutex_lock(&lock);
-    x = value;
-    pthread_mutex_unlock(&lock);
-}
-
-static void *tell(void *argument)
-{
-    char *message = malloc(1);
-    (void)argument;
-    set(1);
-    *message = 'm';
-    if (write(ends[1], message, 1) != 1)
-        abort();
-    free(message);
-    set(2);
-    return NULL;
-}
-
-static void *hear(void *argument)
-{
-    char message;
-    (void)argument;
-    if (read(ends[0], &message, 1) != 1)
-        abort();
-    set(3);
-    return NULL;
-}
-
-int main(void)
-{
-    pthread_t threads[2];
-    if (pipe(ends))
-        abort();
-    pthread_create(&threads[0], NULL, tell, NULL);
-    pthread_create(&threads[1], NULL, hear, NULL);
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
-    printf("%d\n", x);
-    return 0;
-}
-"#;
+const MESSAGE: &str = include_str!("directed/message.c");
 
 #[test]
 fn who_waits_for_a_message_gets_it() {
@@ -714,43 +361,7 @@ fn who_waits_for_a_message_gets_it() {
     assert_eq!(run.who(is_release), ["main.1", "main.2", "main.1"]);
 }
 
-const BARRIER: &str = r#"
-#include <pthread.h>
-#include <stdio.h>
-#include <string.h>
-
-static pthread_barrier_t barrier;
-static char from[64], to[2][64];
-
-__attribute__((noinline)) static void copy_to(char *there)
-{
-    memcpy(there, from, sizeof from);
-}
-
-static void *copy(void *argument)
-{
-    pthread_barrier_wait(&barrier);
-    if (argument)
-        for (int i = 0; i < 2; i++)
-            copy_to(to[i]);
-    else
-        memset(from, 'b', sizeof from);
-    return NULL;
-}
-
-int main(void)
-{
-    pthread_t threads[2];
-    memset(from, 'a', sizeof from);
-    pthread_barrier_init(&barrier, NULL, 2);
-    for (int i = 0; i < 2; i++)
-        pthread_create(&threads[i], NULL, copy, i ? from : NULL);
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
-    printf("%.64s %.64s\n", to[0], to[1]);
-    return 0;
-}
-"#;
+const BARRIER: &str = include_str!("directed/barrier.c");
 
 #[test]
 fn what_comes_in_one_step_is_not_waited_for_twice() {
@@ -795,30 +406,7 @@ fn everything_may_be_recorded() {
     assert_eq!(run.stdout(), "1\n");
 }
 
-const LEFT_BEHIND: &str = r#"
-#include <pthread.h>
-#include <unistd.h>
-
-static int x;
-static volatile int waste;
-
-static void *say(void *argument)
-{
-    (void)argument;
-    if (x++ == 0)
-        return write(1, "first\n", 6) == 6 ? NULL : argument;
-    return NULL;
-}
-
-int main(void)
-{
-    pthread_t thread;
-    pthread_create(&thread, NULL, say, NULL);
-    for (int i = 0; i < 50; i++)
-        waste++;
-    return x + 5;
-}
-"#;
+const LEFT_BEHIND: &str = include_str!("directed/left_behind.c");
 
 #[test]
 fn who_is_to_go_before_the_program_ends_does() {
@@ -832,94 +420,7 @@ fn who_is_to_go_before_the_program_ends_does() {
 }
 
 /// Blocks of all sizes, freed by others than those who allocated them, by many threads, more than fits anywhere.
-const HEAP_STRESS: &str = r#"
-#include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-enum { SLOTS = 256, ROUNDS = 1000 };
-struct slot { unsigned char *block; size_t len; unsigned char mark; };
-static struct slot slots[SLOTS];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* Of long blocks some bytes do. */
-#define SOME(i, len) size_t i = 0; i < (len); i += i < 32 ? 1 : (len) / 20 + 1
-
-static void check(struct slot *slot)
-{
-    for (SOME(i, slot->len))
-        if (slot->block[i] != slot->mark) {
-            puts("a block was overwritten");
-            exit(1);
-        }
-}
-
-static void *churn(void *argument)
-{
-    uint64_t random = (uintptr_t)argument * 0x9e3779b97f4a7c15;
-    for (int i = 0; i < ROUNDS; i++) {
-        random = random * 6364136223846793005 + 1442695040888963407;
-        struct slot *slot = &slots[random >> 33 & (SLOTS - 1)];
-        size_t len = 1 + (random >> 12 & 255);
-        if (i % 50 == 0) len = 1 + (random >> 12 & 0xffff);
-        if (i % 100 == 0) len = 1 + (random >> 12 & 0x3ffffff);
-        pthread_mutex_lock(&lock);
-        check(slot);
-        if (random >> 60 == 0 && slot->block && slot->len <= 32) {
-            slot->block = realloc(slot->block, len);
-            slot->len = len < slot->len ? len : slot->len;
-            check(slot);
-        } else {
-            free(slot->block);
-            slot->block = random >> 60 == 1 ? aligned_alloc(256, (len + 255) / 256 * 256) : malloc(len);
-        }
-        slot->len = len;
-        slot->mark = i;
-        for (SOME(at, len))
-            slot->block[at] = slot->mark;
-        pthread_mutex_unlock(&lock);
-    }
-    return NULL;
-}
-
-static void *produce(void *argument)
-{
-    for (int i = 0; i < 40000; i++)
-        ((void **)argument)[i] = malloc(100);
-    return NULL;
-}
-
-static void *spawn(void *argument)
-{
-    for (int i = 0; i < 5; i++) {
-        pthread_t child;
-        pthread_create(&child, NULL, churn, (char *)argument + i + 1);
-        pthread_join(child, NULL);
-    }
-    return NULL;
-}
-
-int main(void)
-{
-    static void *blocks[40000];
-    pthread_t threads[6];
-    for (uintptr_t i = 0; i < 6; i++)
-        pthread_create(&threads[i], NULL, i < 3 ? churn : spawn, (void *)(i * 1000 + 1));
-    for (int i = 0; i < 6; i++)
-        pthread_join(threads[i], NULL);
-    for (int round = 0; round < 6; round++) {
-        pthread_create(&threads[0], NULL, produce, blocks);
-        pthread_join(threads[0], NULL);
-        for (int i = 0; i < 40000; i++)
-            free(blocks[i]);
-    }
-    for (int i = 0; i < SLOTS; i++)
-        check(&slots[i]);
-    puts("whole");
-    return 0;
-}
-"#;
+const HEAP_STRESS: &str = include_str!("directed/heap_stress.c");
 
 #[test]
 fn the_heap_stays_whole() {
@@ -975,45 +476,7 @@ fn what_cannot_be_is_told() {
     assert_eq!(departure(&run), (0, "main", "the thread waits for a thread before it gets there"));
 }
 
-const SPIN: &str = r#"
-#include <pthread.h>
-#include <sched.h>
-#include <stdio.h>
-
-static int flags[3];
-
-static void *wait(void *argument)
-{
-    int number = (int)(long)argument;
-    if (number == 0)
-        while (!__atomic_load_n(&flags[0], __ATOMIC_ACQUIRE)) { }
-    else if (number == 1)
-        while (!*(volatile int *)&flags[1]) { }
-    else
-        while (!__atomic_load_n(&flags[2], __ATOMIC_ACQUIRE)) sched_yield();
-    return NULL;
-}
-
-static void *set(void *argument)
-{
-    (void)argument;
-    for (int i = 0; i < 3; i++)
-        __atomic_store_n(&flags[i], 1, __ATOMIC_RELEASE);
-    return NULL;
-}
-
-int main(void)
-{
-    pthread_t threads[4];
-    pthread_create(&threads[0], NULL, set, NULL);
-    for (long i = 0; i < 3; i++)
-        pthread_create(&threads[i + 1], NULL, wait, (void *)i);
-    for (int i = 0; i < 4; i++)
-        pthread_join(threads[i], NULL);
-    puts("done");
-    return 0;
-}
-"#;
+const SPIN: &str = include_str!("directed/spin.c");
 
 #[test]
 fn who_goes_round_in_circles_is_found_out() {

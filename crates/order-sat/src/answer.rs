@@ -95,7 +95,8 @@ impl Model {
         value == literal.is_positive()
     }
 
-    /// All nodes, in an order that agrees with every atom and every required edge.
+    /// All nodes, in an order that agrees with every atom and every required edge. Of these orders it is the one that
+    /// has, at each place, the earliest made node of those that may come next.
     pub fn order(&self) -> &[Node] {
         &self.order
     }

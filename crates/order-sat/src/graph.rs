@@ -12,7 +12,8 @@
 //! for a path as it was earlier; because ranks only ever get *more* right, the search for it may
 //! keep to the ranks of today.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// The label of an edge that no literal stands for.
 pub(crate) const PERMANENT: i32 = 0;
@@ -79,9 +80,31 @@ impl Graph {
         self.rank.len()
     }
 
-    /// The position of a node in the present order, from zero.
+    /// The position of a node in the order that is kept, from zero.
     pub(crate) fn rank(&self, node: u32) -> u32 {
         self.rank[node as usize]
+    }
+
+    /// The position of each node in the order that has, at each place, the lowest node of those that may come next. It
+    /// depends on the edges alone, while the ranks depend on all that ever was.
+    pub(crate) fn lowest_order(&self) -> Vec<u32> {
+        let mut waiting_for: Vec<usize> = self.into.iter().map(Vec::len).collect();
+        let mut ready: BinaryHeap<Reverse<u32>> =
+            (0..self.nodes() as u32).filter(|&node| waiting_for[node as usize] == 0).map(Reverse).collect();
+        let mut positions = vec![0; self.nodes()];
+        let mut position = 0;
+        while let Some(Reverse(node)) = ready.pop() {
+            positions[node as usize] = position;
+            position += 1;
+            for edge in &self.out[node as usize] {
+                let waiting_for = &mut waiting_for[edge.node as usize];
+                *waiting_for -= 1;
+                if *waiting_for == 0 {
+                    ready.push(Reverse(edge.node));
+                }
+            }
+        }
+        positions
     }
 
     /// Inserts the edge `from → to`, unless that would close a cycle; then the labels of the path

@@ -116,7 +116,7 @@ impl Solver {
         solver
     }
 
-    /// A new node. Which nodes were made earlier is what models prefer as the order.
+    /// A new node. Models prefer nodes that were made earlier to be earlier.
     pub fn node(&mut self) -> Node {
         Node::new(self.theory.borrow_mut().add_node())
     }
@@ -264,10 +264,7 @@ impl Solver {
     }
 
     fn model(&mut self) -> Model {
-        let positions = {
-            let theory = self.theory.borrow();
-            (0..theory.nodes() as u32).map(|node| theory.rank(node)).collect()
-        };
+        let positions = self.theory.borrow().positions();
         let sat = &mut self.sat;
         Model::new(self.variables as usize, |variable| variable > 0 && sat.val(variable as i32) > 0, positions)
     }

@@ -108,8 +108,9 @@ impl Theory {
         self.graph.nodes()
     }
 
-    pub(crate) fn rank(&self, node: u32) -> u32 {
-        self.graph.rank(node)
+    /// The position of each node in an order that agrees with all that is assigned and required.
+    pub(crate) fn positions(&self) -> Vec<u32> {
+        self.graph.lowest_order()
     }
 
     /// Makes `variable` the atom `from < to`.

@@ -40,6 +40,7 @@ struct Builder<'t> {
     completions: FxHashMap<u32, Vec<StepId>>,
     must: Vec<(StepId, StepId)>,
     allocations: FxHashMap<StringId, StepId>,
+    accessed: FxHashSet<StringId>,
     /// Who has touched which object that was allocated in the trace.
     met: FxHashSet<(ThreadId, StringId)>,
     forks: FxHashMap<ThreadId, StepId>,
@@ -134,6 +135,7 @@ impl<'t> Builder<'t> {
             completions: FxHashMap::default(),
             must: Vec::new(),
             allocations: FxHashMap::default(),
+            accessed: FxHashSet::default(),
             met: FxHashSet::default(),
             forks: FxHashMap::default(),
             steps_of: FxHashMap::default(),
@@ -195,8 +197,11 @@ impl<'t> Builder<'t> {
                 self.must.extend(last.map(|last| (last, step)));
             }
             Op::Allocate { object, .. } => {
-                let step = self.step(index, thread, Sync::None);
-                self.allocations.insert(object, step);
+                // What was accessed before was there before, whatever this is about.
+                if !self.accessed.contains(&object) && !self.allocations.contains_key(&object) {
+                    let step = self.step(index, thread, Sync::None);
+                    self.allocations.insert(object, step);
+                }
             }
             Op::Free { object } => self.free(index, thread, object),
             _ => {}
@@ -228,6 +233,7 @@ impl<'t> Builder<'t> {
         let open = self.threads[thread.index()].open.take();
         let begun = self.threads[thread.index()].open_from.take();
         let cells: Vec<(Cell, u64, u64)> = self.memory.cells(effect.span).collect();
+        self.accessed.insert(effect.span.object);
         let allocation = self.first_meeting(thread, effect.span.object);
         if cells.is_empty() && allocation.is_none() {
             // Of no interest to others; but what belongs together stays together.

@@ -37,6 +37,18 @@ impl Reference {
         }
     }
 
+    /// The nodes, each time the lowest one that no other still has to come before.
+    fn lowest_order(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = Vec::new();
+        let is_free = |order: &[u32], node| {
+            !order.contains(&node) && self.edges.iter().all(|&(a, b, ..)| b != node || order.contains(&a))
+        };
+        while let Some(next) = (0..self.nodes).find(|&node| is_free(&order, node)) {
+            order.push(next);
+        }
+        order
+    }
+
     /// The fewest labels on any path, by relaxing until nothing changes.
     fn fewest_labels(&self, from: u32, to: u32, limit: u32) -> Option<usize> {
         let mut least = vec![None; self.nodes as usize];
@@ -114,6 +126,8 @@ fn check(actions: &[Action], reach: usize) {
                 assert!(graph.permanent_path(a, b, 1).is_none_or(|found| found == permanent));
             }
         }
+        let positions = graph.lowest_order();
+        assert!(reference.lowest_order().into_iter().map(|node| positions[node as usize]).eq(0..reference.nodes));
         let mut ranks: Vec<u32> = (0..reference.nodes).map(|node| graph.rank(node)).collect();
         assert!(reference.edges.iter().all(|&(a, b, ..)| ranks[a as usize] < ranks[b as usize]));
         ranks.sort_unstable();

@@ -186,8 +186,9 @@ fn check(actions: &[Action]) {
     let model = driver.trail.clone();
     assert_eq!(driver.theory.cb_check_found_model(&model), !conflict);
     if !conflict {
+        let positions = driver.theory.positions();
         for (a, b) in driver.trail.iter().map(|&literal| driver.edge(literal)).chain(driver.edges.iter().copied()) {
-            assert!(driver.theory.rank(a) < driver.theory.rank(b));
+            assert!(positions[a as usize] < positions[b as usize]);
         }
     }
 }
