@@ -1,9 +1,8 @@
 //! What a solver did, written down so that it can be checked.
 //!
-//! With [`Options::proof`](crate::Options::proof) three parties write into one log, in order: the [`Solver`](crate::Solver)
-//! what it was told and what it answered, the theory its lemmas, and CaDiCaL each clause it takes or
-//! derives, with the clauses it derived it from (as in the proof format LRAT). [`Checker`](crate::check::Checker)
-//! believes none of them.
+//! With [`Options::proof`](crate::Options::proof) three parties write into one log, in order: the solver what it was
+//! told and what it answered, the theory its lemmas, and CaDiCaL each clause it takes or derives, with the clauses
+//! it derived it from (as in the proof format LRAT). [`Checker`](crate::check::Checker) believes none of them.
 
 use std::cell::RefCell;
 use std::rc::Rc;
