@@ -196,15 +196,17 @@ impl<'t> Builder<'t> {
                 let last = last.or(self.forks.get(&child).copied());
                 self.must.extend(last.map(|last| (last, step)));
             }
-            Op::Allocate { object, .. } => {
-                // What was accessed before was there before, whatever this is about.
-                if !self.accessed.contains(&object) && !self.allocations.contains_key(&object) {
-                    let step = self.step(index, thread, Sync::None);
-                    self.allocations.insert(object, step);
-                }
-            }
+            Op::Allocate { object, .. } => self.allocate(index, thread, object),
             Op::Free { object } => self.free(index, thread, object),
             _ => {}
+        }
+    }
+
+    fn allocate(&mut self, index: u64, thread: ThreadId, object: StringId) {
+        // What was accessed before was there before, whatever this is about.
+        if !self.accessed.contains(&object) && !self.allocations.contains_key(&object) {
+            let step = self.step(index, thread, Sync::None);
+            self.allocations.insert(object, step);
         }
     }
 
