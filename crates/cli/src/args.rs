@@ -240,6 +240,9 @@ pub(crate) struct AnalyzeArgs {
     /// What to predict with [default: the strongest that a trace of this length allows]
     #[arg(long)]
     pub(crate) model: Option<Model>,
+    /// By which rule --model filtered rejects
+    #[arg(long, value_name = "RULE", default_value = "sound")]
+    pub(crate) filter: FilterRule,
     /// What to ask: violations of three accesses, or whether the observed order was serializable
     #[arg(long, default_value = "triple")]
     pub(crate) property: Property,
@@ -428,8 +431,18 @@ impl From<Dialect> for StdDialect {
 pub(crate) enum Model {
     /// Locks, fork and join; values ignored
     Lockset,
+    /// What read-after-write relations do not make implausible: AVFilter, without a solver
+    Filtered,
     /// Every read finds what it found: decided by a solver, with a schedule as proof
     Causal,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FilterRule {
+    /// What can be proved not to happen
+    Sound,
+    /// What Algorithm 1 of the AVFilter paper rejects
+    Paper,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

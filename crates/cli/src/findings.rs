@@ -59,6 +59,7 @@ fn counts(climb: &Climb) -> Counts {
     Counts {
         candidates: climb.candidates,
         possible: climb.possible,
+        plausible: climb.plausible.max(feasible),
         feasible,
         unknown,
         infeasible: climb.candidates.saturating_sub(feasible + unknown),
@@ -130,8 +131,8 @@ pub(crate) fn of_hunt(hunted: &Hunted, request: &HuntRequest, explore: &str, exp
         non_nested: &first.census.non_nested,
     };
     let mut notes = Vec::new();
-    if hunted.unlisted > 0 {
-        notes.push(unlisted(hunted.unlisted));
+    if hunted.totals.unlisted > 0 {
+        notes.push(unlisted(hunted.totals.unlisted));
     }
     if hunted.interrupted {
         notes.push("interrupted: what was found by then is listed".to_owned());
@@ -187,10 +188,12 @@ fn hunt_counts(hunted: &Hunted) -> Counts {
     let unknown = count(|caught| matches!(caught.finding.standing, Standing::Unknown(_)));
     // What other runs showed did not enter the ladder with the first.
     let further = count(|caught| caught.run > 0);
-    let candidates = hunted.candidates + further;
+    let candidates = hunted.totals.candidates + further;
     Counts {
         candidates,
-        possible: hunted.possible + further,
+        possible: hunted.totals.possible + further,
+        // What another run showed to be feasible may have been rejected in the first.
+        plausible: (hunted.totals.plausible + further).max(feasible),
         feasible,
         confirmed: count(|caught| matches!(caught.verdict, interloper_hunt::Verdict::Confirmed(_))),
         unknown,

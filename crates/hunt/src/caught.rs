@@ -19,18 +19,27 @@ pub struct Hunted {
     pub recorded: RecordOutcome,
     /// The violations, as far as they got.
     pub caught: Vec<Caught>,
-    /// How the ladder was climbed: what entered it, what locks do not forbid, what was ruled out.
-    pub candidates: u64,
-    /// What locks, fork and join do not forbid.
-    pub possible: u64,
-    /// Possible triples that were too many to list.
-    pub unlisted: u64,
+    /// How the ladder was climbed on the first run.
+    pub totals: Totals,
     /// How often the program was run.
     pub executions: u64,
     /// What was explored.
     pub explored: Explored,
     /// Whether the user, or the time, ended it.
     pub interrupted: bool,
+}
+
+/// How many got how far on the lower rungs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Totals {
+    /// What entered the ladder.
+    pub candidates: u64,
+    /// What locks, fork and join do not forbid.
+    pub possible: u64,
+    /// What the filter does not reject.
+    pub plausible: u64,
+    /// Possible triples that were too many to list.
+    pub unlisted: u64,
 }
 
 /// A run that was looked at.

@@ -1,6 +1,6 @@
 //! The circle: record, climb, execute; then lead the program elsewhere, and again.
 
-use crate::caught::{Caught, Explored, Hunted, ObservedRun, Verdict};
+use crate::caught::{Caught, Explored, Hunted, ObservedRun, Totals, Verdict};
 use crate::execute::{Executor, identities, is_confirmed};
 use crate::explore::Frontier;
 use crate::request::{Explore, HuntError, HuntObserver, HuntRequest, Stage};
@@ -22,7 +22,7 @@ pub fn hunt(request: &HuntRequest, observer: &mut dyn HuntObserver) -> Result<Hu
         caught: Vec::new(),
         known: FxHashSet::default(),
         explored: Explored::default(),
-        totals: (0, 0, 0),
+        totals: Totals::default(),
     };
     observer.at(Stage::Recording);
     let first = hunt.runner.first(observer)?;
@@ -42,8 +42,7 @@ struct Hunt<'r> {
     /// Violations that have been confirmed, by their places in the source.
     known: FxHashSet<Shape>,
     explored: Explored,
-    /// Candidates, possible ones, and those not listed, of the first run.
-    totals: (u64, u64, u64),
+    totals: Totals,
 }
 
 /// What a violation is about, whichever threads do it: pattern, places, variable.
@@ -60,9 +59,9 @@ impl Hunt<'_> {
             told.lock().unwrap_or_else(PoisonError::into_inner).at(Stage::Climbing(progress));
         })?;
         let number = self.runs.len();
-        let Climb { candidates, possible, findings, unlisted, held, census } = climbed;
+        let Climb { candidates, possible, plausible, findings, unlisted, held, census } = climbed;
         if number == 0 {
-            self.totals = (candidates, possible, unlisted);
+            self.totals = Totals { candidates, possible, plausible, unlisted };
         }
         let mut caught: Vec<Caught> = findings
             .into_iter()
@@ -141,7 +140,6 @@ impl Hunt<'_> {
     }
 
     fn finish(self, observer: &mut dyn HuntObserver) -> Hunted {
-        let (candidates, possible, unlisted) = self.totals;
         let recorded = match self.runs.into_iter().next() {
             Some(run) => run.outcome,
             None => unreachable!("the first run was looked at"),
@@ -150,9 +148,7 @@ impl Hunt<'_> {
             runs: self.observed,
             recorded,
             caught: self.caught,
-            candidates,
-            possible,
-            unlisted,
+            totals: self.totals,
             executions: self.runner.executions,
             explored: self.explored,
             interrupted: observer.is_interrupted(),

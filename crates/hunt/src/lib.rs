@@ -20,6 +20,6 @@ mod hunt;
 mod request;
 mod runs;
 
-pub use caught::{Caught, Confirmation, Explored, Hunted, ObservedRun, Outcome, Verdict};
+pub use caught::{Caught, Confirmation, Explored, Hunted, ObservedRun, Outcome, Totals, Verdict};
 pub use hunt::hunt;
 pub use request::{Explore, HuntError, HuntObserver, HuntRequest, Stage};

@@ -127,19 +127,20 @@ impl Candidates {
         if is_cut {
             listed.add_representatives(trace, regions);
         }
-        let mut sets: BTreeMap<Key, CandidateSet> = BTreeMap::new();
-        for triple in &listed.triples {
-            for class in [Class::Others, Class::Wrw] {
-                if let Some(pattern) = class.pattern(kinds(triple)) {
-                    sets.entry(Key::new(grouping, triple, class, pattern)).or_default().push(triple, class);
-                }
-            }
-        }
-        let mut sets: Vec<CandidateSet> = sets.into_values().map(|set| CandidateSet { is_cut, ..set }).collect();
+        let set = |(class, members): (Class, Vec<usize>)| {
+            let mut set = CandidateSet { is_cut, ..CandidateSet::default() };
+            members.into_iter().for_each(|at| set.push(&listed.triples[at], class));
+            set
+        };
+        let mut sets: Vec<CandidateSet> = group(&listed.triples, grouping).into_iter().map(set).collect();
         sets.sort_by_key(|set| set.triples.first().map(Triple::sort_key));
         let all = match grouping {
             Grouping::Places => places(&trace.events, regions),
-            Grouping::Triples | Grouping::Threads => representatives(&trace.events, regions),
+            Grouping::Triples | Grouping::Threads => {
+                let mut count = RepresentativeCount::new(regions);
+                trace.events.iter().for_each(|event| count.observe(event));
+                count.finish()
+            }
         };
         Candidates { all, sets, unlisted, held: listed.held, census: listed.census }
     }
@@ -199,20 +200,69 @@ fn indexed(events: &[Event]) -> impl Iterator<Item = (EventIndex, &Event)> {
     (0..).map(EventIndex).zip(events)
 }
 
-/// How many representatives by threads there are, whatever locks, fork and join say.
-fn representatives(events: &[Event], sources: RegionSources) -> u64 {
-    let mut by_location: FxHashMap<LocationId, FxHashMap<ThreadId, Doings>> = FxHashMap::default();
-    for_each_access(events, sources, |event, location, kind, region| {
-        by_location.entry(location).or_default().entry(event.thread).or_default().add(kind, region);
-    });
-    let mut count = 0;
-    for threads in by_location.values() {
-        let with = |fact: fn(&Doings) -> bool| threads.values().filter(move |doings| fact(doings));
-        let (writers, readers) = (with(|d| d.writes).count() as u64, with(|d| d.reads).count() as u64);
-        count += with(|d| d.pair).map(|doings| writers - u64::from(doings.writes)).sum::<u64>();
-        count += with(|d| d.write_pair).map(|doings| readers - u64::from(doings.reads)).sum::<u64>();
+/// Puts triples that are alike together, each group in their order: by places in the list.
+pub(crate) fn group(triples: &[Triple], grouping: Grouping) -> Vec<(Class, Vec<usize>)> {
+    let mut groups: BTreeMap<Key, (Class, Vec<usize>)> = BTreeMap::new();
+    for (at, triple) in triples.iter().enumerate() {
+        for class in [Class::Others, Class::Wrw] {
+            if let Some(pattern) = class.pattern(kinds(triple)) {
+                let key = Key::new(grouping, triple, class, pattern);
+                groups.entry(key).or_insert_with(|| (class, Vec::new())).1.push(at);
+            }
+        }
     }
-    count
+    groups.into_values().collect()
+}
+
+/// Counts how many representatives by threads there are, whatever locks, fork and join say.
+pub struct RepresentativeCount {
+    regions: Regions,
+    /// For each thread the outermost region it is in, by number.
+    open: FxHashMap<ThreadId, usize>,
+    begun: usize,
+    by_location: FxHashMap<LocationId, FxHashMap<ThreadId, Doings>>,
+}
+
+impl RepresentativeCount {
+    /// Counts within regions of these sources.
+    pub fn new(sources: RegionSources) -> Self {
+        RepresentativeCount {
+            regions: Regions::new(sources),
+            open: FxHashMap::default(),
+            begun: 0,
+            by_location: FxHashMap::default(),
+        }
+    }
+
+    /// Takes in the next event.
+    pub fn observe(&mut self, event: &Event) {
+        match event.op {
+            Op::RegionBegin(region) if self.regions.begin(event.thread, region.source) == RegionEdge::Outermost => {
+                self.begun += 1;
+                self.open.insert(event.thread, self.begun);
+            }
+            Op::RegionEnd(region) if self.regions.end(event.thread, region.source) == RegionEdge::Outermost => {
+                self.open.remove(&event.thread);
+            }
+            _ => {}
+        }
+        if let Some((location, kind)) = access_of(&event.op) {
+            let region = self.open.get(&event.thread).copied();
+            self.by_location.entry(location).or_default().entry(event.thread).or_default().add(kind, region);
+        }
+    }
+
+    /// How many there are.
+    pub fn finish(&self) -> u64 {
+        let mut count = 0;
+        for threads in self.by_location.values() {
+            let with = |fact: fn(&Doings) -> bool| threads.values().filter(move |doings| fact(doings));
+            let (writers, readers) = (with(|d| d.writes).count() as u64, with(|d| d.reads).count() as u64);
+            count += with(|d| d.pair).map(|doings| writers - u64::from(doings.writes)).sum::<u64>();
+            count += with(|d| d.write_pair).map(|doings| readers - u64::from(doings.reads)).sum::<u64>();
+        }
+        count
+    }
 }
 
 /// Two accesses of one thread in one region, by place and kind.

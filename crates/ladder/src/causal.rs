@@ -5,12 +5,16 @@ use crate::trace::Trace;
 use interloper_decide::{Ask, Candidate, Decision, Limits, Outline, Unknown, decide};
 use interloper_model::{Pattern, RegionSources, StateId};
 use interloper_predict::Triple;
+use interloper_predict::filter::{Rule, filter};
 use interloper_trace::{LockId, LockMode};
 use interloper_witness::interpret::{Defect, Program};
 use interloper_witness::minimise::{Budget, minimise};
 use interloper_witness::{EventSchedule, OrderError};
 use rustc_hash::FxHashMap;
 use std::time::Instant;
+
+/// Up to so many triples are sorted by the filter; for more it is not worth the time.
+const MOST_FILTERED: usize = 20_000;
 
 /// Orders of the solver are kept up to this length.
 const LONGEST_ORIGINAL: usize = 100_000;
@@ -74,6 +78,8 @@ pub struct Climb {
     pub candidates: u64,
     /// What locks, fork and join do not forbid.
     pub possible: u64,
+    /// What the filter does not reject.
+    pub plausible: u64,
     /// What was decided about that, in the order of the trace.
     pub findings: Vec<Finding>,
     /// How many possible triples were too many to be listed.
@@ -157,9 +163,8 @@ pub fn climb(trace: &Trace, options: &Options, progress: &(dyn Fn(Progress) + Sy
     let candidates = Candidates::new(trace, options.regions, options.grouping, options.triples);
     let Candidates { all, sets, unlisted, held, census } = candidates;
     let mut climb = Climb { candidates: all, possible: sets.len() as u64, unlisted, held, census, ..Climb::default() };
-    if every_triple {
-        climb.possible += unlisted;
-    }
+    let unlisted_plausible = if every_triple { unlisted } else { 0 };
+    climb.possible += unlisted_plausible;
     if sets.is_empty() {
         return Ok(climb);
     }
@@ -167,23 +172,46 @@ pub fn climb(trace: &Trace, options: &Options, progress: &(dyn Fn(Progress) + Sy
     let report = |at: interloper_decide::Progress| {
         progress(Progress::Deciding { decided: at.decided, feasible: at.feasible, all: at.all });
     };
-    let questions = questions(&sets, every_triple);
+    let is_plausible = plausible(trace, &sets);
+    climb.plausible = is_plausible.iter().filter(|is_plausible| **is_plausible).count() as u64 + unlisted_plausible;
     let ask = if every_triple { Ask::Each } else { Ask::First };
-    let decisions = decide(&outline, &questions, ask, &options.limits, &report);
-    let decisions: Vec<Vec<Option<Decision>>> =
-        if every_triple { decisions.into_iter().flatten().map(|one| vec![one]).collect() } else { decisions };
+    // What the filter rejects is decided, too, but last: if time runs out, it was spent on the rest.
+    let mut decisions: Vec<Vec<Option<Decision>>> = vec![Vec::new(); sets.len()];
+    for turn in [true, false] {
+        let chosen: Vec<usize> = (0..sets.len()).filter(|at| is_plausible[*at] == turn).collect();
+        let questions = questions(&sets, &chosen, every_triple);
+        let decided = decide(&outline, &questions, ask, &options.limits, &report);
+        let decided = decided.into_iter().flat_map(|set| match ask {
+            Ask::Each => set.into_iter().map(|one| vec![one]).collect(),
+            Ask::First => vec![set],
+        });
+        chosen.into_iter().zip(decided).for_each(|(at, set)| decisions[at] = set);
+    }
     let judge = Judge::new(trace, &decisions, options, progress);
     climb.findings = judge.findings(&sets, decisions)?;
     Ok(climb)
 }
 
-/// What is put to the solver: the sets, or all triples as one set, which is decided as a whole if it can be.
-fn questions(sets: &[CandidateSet], every_triple: bool) -> Vec<Vec<Candidate>> {
-    if every_triple {
-        vec![sets.iter().flat_map(|set| set.candidates.iter().copied()).collect()]
-    } else {
-        sets.iter().map(|set| set.candidates.clone()).collect()
+/// Which sets the filter keeps.
+fn plausible(trace: &Trace, sets: &[CandidateSet]) -> Vec<bool> {
+    let triples: Vec<Triple> = sets.iter().flat_map(|set| set.triples.iter().copied()).collect();
+    if triples.len() > MOST_FILTERED {
+        return vec![true; sets.len()];
     }
+    let rejections = filter(Rule::Sound, &triples, &trace.events, &trace.tables, trace.initial_values());
+    let mut rejections = rejections.into_iter();
+    let kept = |set: &CandidateSet| {
+        // All of them have to be taken, whatever the first says.
+        let kept = rejections.by_ref().take(set.triples.len()).filter(Option::is_none).count();
+        kept > 0 || set.is_cut
+    };
+    sets.iter().map(kept).collect()
+}
+
+/// What is put to the solver: the sets, or all triples as one set, which is decided as a whole if it can be.
+fn questions(sets: &[CandidateSet], chosen: &[usize], every_triple: bool) -> Vec<Vec<Candidate>> {
+    let chosen = chosen.iter().map(|at| &sets[*at].candidates);
+    if every_triple { vec![chosen.flatten().copied().collect()] } else { chosen.cloned().collect() }
 }
 
 /// Checks what the solver says.

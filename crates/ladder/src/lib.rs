@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `trace` | a trace in memory |
 //! | `candidates` | the rung of lock sets: which triples there are to decide, and what each represents |
+//! | `sift` | the rung of the filter |
 //! | `causal` | the rung of the solver, and the re-check of what it says |
 //!
 //! Claimed: every finding that is called feasible has a witness that the interpreter accepted. A schedule that it
@@ -15,11 +16,13 @@
 
 mod candidates;
 mod causal;
+mod sift;
 #[cfg(test)]
 mod tests;
 mod trace;
 
-pub use candidates::{Census, Grouping};
+pub use candidates::{Census, Grouping, RepresentativeCount};
 pub use causal::{Climb, Finding, LadderError, Options, Progress, Standing, Witness, climb};
 pub use interloper_decide::{Limits, Unknown};
+pub use sift::{Says, Sifted, sift};
 pub use trace::Trace;

@@ -1,6 +1,7 @@
 //! `interloper analyze`.
 
 mod causal;
+mod filtered;
 
 use crate::args::{AnalyzeArgs, FailOn, Model, OutputFormat, Property};
 use crate::exit::Exit;
@@ -28,6 +29,7 @@ pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
     let Analysed { document, interrupted, found } = match args.property {
         Property::Triple => match args.model {
             Some(Model::Lockset) => triples(args, &input, sources)?,
+            Some(Model::Filtered) => filtered::analyse(args, &input, sources)?,
             Some(Model::Causal) => causal::analyse(args, &input, sources, usize::MAX)?,
             None => causal::analyse(args, &input, sources, causal::USUAL_EVENTS)?,
         },

@@ -1,0 +1,70 @@
+// A log buffer after Apache's: its length is read in one critical section, and set in another after the line was
+// copied there. If the buffer is flushed in between, the length counts lines that are no longer there.
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#if defined(__has_include)
+#if __has_include(<interloper.h>)
+#include <interloper.h>
+#endif
+#endif
+#ifndef INTERLOPER_ATOMIC_BEGIN
+#define INTERLOPER_ATOMIC_BEGIN(name)
+#define INTERLOPER_ATOMIC_END(name)
+#endif
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char buffer[64] = "GET /\n";
+static size_t length = 6;
+
+static size_t get_length(void) {
+    pthread_mutex_lock(&lock);
+    size_t now = length;  //~ first
+    pthread_mutex_unlock(&lock);
+    return now;
+}
+
+static void set_length(size_t now) {
+    pthread_mutex_lock(&lock);
+    length = now;  //~ second
+    pthread_mutex_unlock(&lock);
+}
+
+static void log_line(const char *line, size_t size) {
+    INTERLOPER_ATOMIC_BEGIN("log_line");
+    size_t at = get_length();
+    pthread_mutex_lock(&lock);
+    memcpy(buffer + at, line, size);
+    pthread_mutex_unlock(&lock);
+    set_length(at + size);
+    INTERLOPER_ATOMIC_END("log_line");
+}
+
+static void flush(void) {
+    pthread_mutex_lock(&lock);
+    length = 0;  //~ remote
+    pthread_mutex_unlock(&lock);
+}
+
+static void *writer(void *arg) {
+    log_line("PUT /a\n", 7);
+    return arg;
+}
+
+static void *flusher(void *arg) {
+    flush();
+    return arg;
+}
+
+int main(void) {
+    pthread_t one, two;
+    pthread_create(&one, NULL, writer, NULL);
+    pthread_create(&two, NULL, flusher, NULL);
+    pthread_join(one, NULL);
+    pthread_join(two, NULL);
+    // Flushed last, or before the line.
+    int is_whole = length == 0 || length == 7;
+    printf("%s\n", is_whole ? "whole lines" : "lines that are gone");
+    return !is_whole;
+}

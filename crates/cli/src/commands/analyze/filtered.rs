@@ -1,0 +1,158 @@
+//! `interloper analyze --model filtered`.
+//!
+//! Four passes over the trace, of which none keeps it: where something is possible, which triples, what to look
+//! for, and which of them to keep.
+
+use super::{Analysed, Clock, limit, run_profiler};
+use crate::args::{AnalyzeArgs, FilterRule, OutputFormat};
+use crate::input::Input;
+use crate::message;
+use crate::pass::Pass;
+use interloper_ladder::{Grouping, RepresentativeCount, Says, Sifted, sift};
+use interloper_model::{InitialValues, RegionSources};
+use interloper_predict::filter::{Rejection, Rule, Survey};
+use interloper_predict::lockset::{self, Enumerator, Prediction, Profiler};
+use interloper_report::Fingerprints;
+use interloper_report::build::{self, Decided, TraceFacts};
+use interloper_report::result::{Counts, Verdict};
+use std::collections::BTreeMap;
+
+/// How many triples are looked at at the most.
+const MOST_TRIPLES: usize = 4_000_000;
+
+pub(super) fn analyse(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow::Result<Analysed> {
+    let options = lockset::Options::new(sources).with_limit(MOST_TRIPLES);
+    let clock = Clock::new(args.stats);
+    let (mut profile, first) = run_profiler(args, input, "profiling", None, Profiler::new(&options))?;
+    let overview = profile.overview();
+    clock.lap("read and profile");
+
+    let mut passes =
+        Passes { args, input, until: first.interrupted.then(|| first.events()), interrupted: first.interrupted };
+    let clock = Clock::new(args.stats);
+    let mut listing = (Enumerator::new(&options, &overview), RepresentativeCount::new(sources));
+    passes.run("enumerating", &mut listing, |(enumerator, count), index, event| {
+        enumerator.observe(index, event);
+        count.observe(event);
+    })?;
+    let (enumerator, count) = listing;
+    let prediction = enumerator.finish();
+    clock.lap("enumerate");
+
+    let clock = Clock::new(args.stats);
+    let rejections = passes.filter(&prediction, &first)?;
+    clock.lap("filter");
+
+    let grouping = if args.all { Grouping::Triples } else { Grouping::Threads };
+    let unlisted = prediction.possible - prediction.triples.len() as u64;
+    let sifted = sift(&prediction.triples, &rejections, grouping, unlisted > 0);
+    let mut counts = counts(&sifted);
+    counts.candidates = if args.all { prediction.candidates } else { count.finish() };
+    if args.all {
+        counts.possible += unlisted;
+        counts.unknown += unlisted;
+    }
+    counts.infeasible = counts.candidates.saturating_sub(counts.plausible + counts.unknown);
+    if args.stats {
+        tell_reasons(&sifted);
+    }
+
+    let mut notes = first.notes();
+    if profile.regions() == 0 && args.format != OutputFormat::Text {
+        notes.push("the trace has no region of the chosen sources, so nothing is meant to be atomic".to_owned());
+    }
+    if unlisted > 0 {
+        notes.push(format!("{unlisted} more triples are possible than could be looked at one by one"));
+    }
+    let facts = TraceFacts {
+        tables: first.tables(),
+        events: first.events(),
+        threads: profile.threads() as u64,
+        regions: profile.regions(),
+        non_nested: profile.non_nested(),
+    };
+    let listed = sifted.iter().filter(|one| args.explain_infeasible || !matches!(one.says, Says::Rejected(_)));
+    let decided: Vec<Decided<'_>> = listed.take(limit(args)).map(decided).collect();
+    let findings = build::decided(&decided, &prediction.held, first.tables(), &mut Fingerprints::default());
+    let fail_on = args.fail_on.map_or(Verdict::Plausible, Verdict::from);
+    let found = match fail_on {
+        Verdict::Confirmed | Verdict::Feasible => 0,
+        Verdict::Plausible => counts.plausible,
+        _ => counts.possible,
+    };
+    let document = build::document(&facts, "filtered", counts, findings, notes);
+    Ok(Analysed { document, interrupted: passes.interrupted, found: found > 0 })
+}
+
+/// The passes after the first.
+struct Passes<'a> {
+    args: &'a AnalyzeArgs,
+    input: &'a Input,
+    /// What was found before an interrupt is still told: then the others read as far as the first.
+    until: Option<u64>,
+    interrupted: bool,
+}
+
+impl Passes<'_> {
+    fn run<A>(
+        &mut self,
+        label: &'static str,
+        analysis: &mut A,
+        mut observe: impl FnMut(&mut A, interloper_trace::EventIndex, &interloper_trace::Event),
+    ) -> anyhow::Result<()> {
+        let progress = !self.args.no_progress;
+        let observe = |analysis: &mut A, index, event: &_, _: &_| observe(analysis, index, event);
+        let pass = Pass::run(self.input, label, progress, self.until, analysis, observe, |_| String::new())?;
+        self.interrupted |= pass.interrupted;
+        Ok(())
+    }
+
+    fn filter(&mut self, prediction: &Prediction, first: &Pass) -> anyhow::Result<Vec<Option<Rejection>>> {
+        if prediction.triples.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rule = match self.args.filter {
+            FilterRule::Sound => Rule::Sound,
+            FilterRule::Paper => Rule::Paper,
+        };
+        let is_recorded = first.tables().meta().iter().any(|(key, _)| key == "runtime-version");
+        let initial = if is_recorded { InitialValues::Unknown } else { InitialValues::Zero };
+        let mut survey = Survey::new(rule, &prediction.triples, initial);
+        self.run("surveying", &mut survey, Survey::observe)?;
+        let mut filter = survey.finish(first.tables());
+        self.run("filtering", &mut filter, interloper_predict::filter::Filter::observe)?;
+        Ok(filter.finish())
+    }
+}
+
+fn counts(sifted: &[Sifted]) -> Counts {
+    let count = |is_so: fn(&Says) -> bool| sifted.iter().filter(|one| is_so(&one.says)).count() as u64;
+    Counts {
+        possible: sifted.len() as u64,
+        plausible: count(|says| *says == Says::Kept),
+        unknown: count(|says| *says == Says::Unknown),
+        ..Counts::default()
+    }
+}
+
+fn decided(one: &Sifted) -> Decided<'_> {
+    let (verdict, reason) = match &one.says {
+        Says::Kept => (Verdict::Plausible, None),
+        Says::Rejected(rejection) => (Verdict::Infeasible, Some(rejection.to_string())),
+        Says::Unknown => (Verdict::Unknown, Some("there are more triples than could be looked at".to_owned())),
+    };
+    Decided { triple: &one.triple, verdict, reason, witness: None, execution: None }
+}
+
+/// How many were rejected for what.
+fn tell_reasons(sifted: &[Sifted]) {
+    let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
+    for one in sifted {
+        if let Says::Rejected(rejection) = &one.says {
+            *reasons.entry(rejection.kind()).or_default() += 1;
+        }
+    }
+    for (reason, count) in reasons {
+        message::say(&format!("rejected by {reason}"), &count.to_string());
+    }
+}

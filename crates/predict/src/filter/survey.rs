@@ -1,0 +1,202 @@
+//! The first pass: what the second one has to know beforehand.
+
+use super::closure::Others;
+use super::paper::{Neighbours, Paper};
+use super::sound::Sound;
+use super::{Filter, Pass, Question, Rule};
+use crate::triple::Triple;
+use interloper_model::{AccessKind, InitialValues, access_of};
+use interloper_trace::{Event, EventIndex, LocationId, Op, Tables, ThreadId, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The first pass in progress.
+pub struct Survey {
+    rule: Rule,
+    questions: Vec<Question>,
+    initial: InitialValues,
+    has_branches: bool,
+    /// The threads and locations of remote accesses, with the last access seen.
+    last: FxHashMap<(ThreadId, LocationId), Option<u64>>,
+    /// The positions of remote accesses.
+    remotes: FxHashSet<u64>,
+    neighbours: FxHashMap<u64, Neighbours>,
+    memory: Memory,
+}
+
+impl Survey {
+    /// A survey for these questions.
+    pub fn new(rule: Rule, triples: &[Triple], initial: InitialValues) -> Self {
+        let questions: Vec<Question> = triples.iter().map(Question::new).collect();
+        let (mut last, mut remotes) = (FxHashMap::default(), FxHashSet::default());
+        if rule == Rule::Paper {
+            for question in &questions {
+                last.insert((question.remote_thread, question.location), None);
+                remotes.insert(question.remote);
+            }
+        }
+        Survey {
+            rule,
+            questions,
+            initial,
+            has_branches: false,
+            last,
+            remotes,
+            neighbours: FxHashMap::default(),
+            memory: Memory::default(),
+        }
+    }
+
+    /// Takes in the next event.
+    pub fn observe(&mut self, index: EventIndex, event: &Event) {
+        self.has_branches |= matches!(event.op, Op::Branch { .. });
+        let Some((location, kind)) = access_of(&event.op) else { return };
+        match self.rule {
+            Rule::Paper => self.note_neighbours(index.0, event.thread, location),
+            Rule::Sound => self.memory.note(event, location, kind),
+        }
+    }
+
+    /// The second pass.
+    pub fn finish(self, tables: &Tables) -> Filter {
+        let pass = match self.rule {
+            Rule::Paper => Pass::Paper(Box::new(Paper::new(self.questions, &self.neighbours, self.has_branches))),
+            Rule::Sound => Pass::Sound(Box::new(Sound::new(self.questions, self.memory.finish(tables, self.initial)))),
+        };
+        Filter { pass }
+    }
+
+    fn note_neighbours(&mut self, index: u64, thread: ThreadId, location: LocationId) {
+        let Some(last) = self.last.get_mut(&(thread, location)) else { return };
+        if let Some(before) = *last
+            && let Some(neighbours) = self.neighbours.get_mut(&before)
+        {
+            neighbours.next = Some(index);
+        }
+        if self.remotes.contains(&index) {
+            self.neighbours.insert(index, Neighbours { prev: *last, next: None });
+        }
+        *last = Some(index);
+    }
+}
+
+/// What the accesses of a trace say about memory.
+#[derive(Default)]
+struct Memory {
+    locations: Vec<LocationUse>,
+    /// How many writes leave a value at a location.
+    writes: FxHashMap<(LocationId, u64), u32>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct LocationUse {
+    thread: Option<ThreadId>,
+    is_shared: bool,
+    is_written: bool,
+    /// The least and the greatest size accessed.
+    sizes: Option<(u32, u32)>,
+    /// What the first read before any write found.
+    initial: Option<Value>,
+}
+
+/// What is known about locations.
+pub(super) struct Locations {
+    uses: Vec<LocationFacts>,
+    writes: FxHashMap<(LocationId, u64), u32>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct LocationFacts {
+    matters: bool,
+    initial: Option<u64>,
+}
+
+impl Locations {
+    /// Whether several threads access it, one of them to write, and all the same bytes.
+    pub(super) fn matters(&self, location: LocationId) -> bool {
+        self.uses.get(location.index()).is_some_and(|facts| facts.matters)
+    }
+
+    /// Where else a read of this value can have come from than from the write it came from, which left that value
+    /// (none: from the initial content).
+    pub(super) fn others(&self, location: LocationId, found: Value, left: Option<Value>) -> Others {
+        // Without a value, a read must see the write that it saw.
+        let Some(found) = found.get() else { return Others::NONE };
+        let alike = self.writes.get(&(location, found)).copied().unwrap_or(0);
+        match left {
+            None => Others { writes: alike, initial: false },
+            Some(left) => Others {
+                writes: alike.saturating_sub(u32::from(left.get() == Some(found))),
+                initial: self.uses[location.index()].initial == Some(found),
+            },
+        }
+    }
+}
+
+impl Memory {
+    fn note(&mut self, event: &Event, location: LocationId, kind: AccessKind) {
+        if location.index() >= self.locations.len() {
+            self.locations.resize(location.index() + 1, LocationUse::default());
+        }
+        let (size, read, written) = match event.op {
+            Op::Read(access) => (access.size, access.value, Value::UNKNOWN),
+            Op::Write(access) => (access.size, Value::UNKNOWN, access.value),
+            Op::ReadModifyWrite(rmw) => (u32::from(rmw.size), rmw.read, rmw.written),
+            _ => return,
+        };
+        let facts = &mut self.locations[location.index()];
+        facts.is_shared |= facts.thread.is_some_and(|thread| thread != event.thread);
+        facts.thread = Some(event.thread);
+        let (least, most) = facts.sizes.unwrap_or((size, size));
+        facts.sizes = Some((least.min(size), most.max(size)));
+        if kind.reads() && !facts.is_written && facts.initial.is_none() {
+            facts.initial = Some(read);
+        }
+        if kind.writes() {
+            facts.is_written = true;
+            if let Some(value) = written.get() {
+                *self.writes.entry((location, value)).or_default() += 1;
+            }
+        }
+    }
+
+    fn finish(self, tables: &Tables, initial: InitialValues) -> Locations {
+        let overlapping = self.overlapping(tables);
+        let default = match initial {
+            InitialValues::Zero => Some(0),
+            InitialValues::Unknown => None,
+        };
+        let uses = self.locations.iter().zip(overlapping).map(|(facts, overlaps)| LocationFacts {
+            matters: facts.is_shared && facts.is_written && !overlaps,
+            initial: facts.initial.and_then(Value::get).or(default),
+        });
+        Locations { uses: uses.collect(), writes: self.writes }
+    }
+
+    /// For each location, whether it is accessed in several sizes, or bytes of it as another location.
+    fn overlapping(&self, tables: &Tables) -> Vec<bool> {
+        let mut overlaps: Vec<bool> =
+            self.locations.iter().map(|facts| facts.sizes.is_some_and(|(least, most)| least != most)).collect();
+        let mut spans: Vec<_> = (0..self.locations.len())
+            .filter_map(|at| {
+                let (_, most) = self.locations[at].sizes?;
+                let location = tables.location(LocationId::new(at as u32))?;
+                Some((location.object, location.offset, location.offset.saturating_add(u64::from(most)), at))
+            })
+            .collect();
+        spans.sort_unstable_by_key(|&(object, begin, ..)| (object, begin));
+        let mut reach: Option<(interloper_trace::StringId, u64, usize)> = None;
+        for (object, begin, end, at) in spans {
+            match reach {
+                Some((other, until, by)) if other == object && begin < until => {
+                    overlaps[at] = true;
+                    overlaps[by] = true;
+                    if end > until {
+                        reach = Some((object, end, at));
+                    }
+                }
+                _ => reach = Some((object, end, at)),
+            }
+        }
+        overlaps
+    }
+}
