@@ -27,20 +27,31 @@ pub enum Says {
     Unknown,
 }
 
-/// Puts together what the filter says of all possible triples. `is_cut` says that there are more than these.
-pub fn sift(triples: &[Triple], rejections: &[Option<Rejection>], grouping: Grouping, is_cut: bool) -> Vec<Sifted> {
+/// Puts together what the filter says of possible triples. `is_cut` says whether there may be more than these, of
+/// which so many are alike.
+pub fn sift(
+    triples: &[Triple],
+    rejections: &[Option<Rejection>],
+    grouping: Grouping,
+    is_cut: impl Fn(usize) -> bool,
+) -> Vec<Sifted> {
     let one = |group: &[usize]| -> Option<Sifted> {
         let kept = group.iter().find(|at| rejections[**at].is_none());
         let at = *kept.or(group.first())?;
         let says = match &rejections[at] {
             None => Says::Kept,
-            Some(_) if is_cut => Says::Unknown,
+            Some(_) if is_cut(group.len()) => Says::Unknown,
             Some(rejection) => Says::Rejected(rejection.clone()),
         };
         Some(Sifted { triple: triples[at], says })
     };
     match grouping {
-        Grouping::Triples => (0..triples.len()).filter_map(|at| one(&[at])).collect(),
+        // A triple stands for nothing but itself.
+        Grouping::Triples => {
+            let says = |rejection: &Option<Rejection>| rejection.clone().map_or(Says::Kept, Says::Rejected);
+            let both = triples.iter().zip(rejections);
+            both.map(|(triple, rejection)| Sifted { triple: *triple, says: says(rejection) }).collect()
+        }
         Grouping::Threads | Grouping::Places => {
             let mut sifted: Vec<Sifted> = Vec::new();
             for (class, members) in group(triples, grouping) {

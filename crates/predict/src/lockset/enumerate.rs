@@ -166,8 +166,12 @@ impl Enumerator {
     fn location(&mut self, location: LocationId, accesses: &[Kept], order: &StrandOrder, top: &mut Top) {
         let remotes = group(accesses.iter().copied(), |kept| (kept.thread, kept.context));
         let regions = group(accesses.iter().filter(|kept| kept.region.is_some()).copied(), |kept| kept.region);
+        let mut quota = Quota::new(self.options.each, accesses);
         for (_, local) in &regions {
             for (at, first) in local.iter().enumerate() {
+                if quota.is_used_up(&local[at..]) {
+                    break;
+                }
                 // For each remote group, a context between first and second that lets it in, once there
                 // is one; there are only more as the second moves on.
                 let mut open = vec![None; remotes.len()];
@@ -180,7 +184,7 @@ impl Enumerator {
                     from = second.index;
                     for ((_, group), open) in remotes.iter().zip(&open) {
                         if let Some(witness) = *open {
-                            self.list(location, (first, second, witness), group, top);
+                            self.list(location, (first, second, witness), group, &mut quota, top);
                         }
                     }
                 }
@@ -226,11 +230,15 @@ impl Enumerator {
         location: LocationId,
         (first, second, witness): (&Kept, &Kept, ContextId),
         remotes: &[Kept],
+        quota: &mut Quota,
         top: &mut Top,
     ) {
         let Some(region) = first.region else { return };
         for (at, remote) in remotes.iter().enumerate() {
             let Some(pattern) = Pattern::of(first.kind, remote.kind, second.kind) else { continue };
+            if !quota.admits(first, remote, second) {
+                return;
+            }
             let key = (EventIndex(first.index), EventIndex(remote.index), EventIndex(second.index), pattern);
             if !top.admits(key) {
                 // The remote accesses come in order, so the rest is only greater: count it.
@@ -249,6 +257,65 @@ impl Enumerator {
                 remote_state: self.tracker.contexts.get(remote.context).state,
             });
         }
+    }
+}
+
+/// How many triples of each kind are still to be listed, for one location.
+struct Quota {
+    each: Option<usize>,
+    /// For each two threads, how many were listed of the class of WRW, and of the others.
+    listed: FxHashMap<(ThreadId, ThreadId), [usize; 2]>,
+    /// Who reads, and who writes.
+    readers: Vec<ThreadId>,
+    writers: Vec<ThreadId>,
+}
+
+impl Quota {
+    fn new(each: Option<usize>, accesses: &[Kept]) -> Self {
+        let threads = |does: fn(AccessKind) -> bool| {
+            let threads = accesses.iter().filter(|kept| does(kept.kind)).map(|kept| kept.thread);
+            let mut threads: Vec<ThreadId> = if each.is_some() { threads.collect() } else { Vec::new() };
+            threads.sort_unstable();
+            threads.dedup();
+            threads
+        };
+        let (readers, writers) = (threads(AccessKind::reads), threads(AccessKind::writes));
+        Quota { each, listed: FxHashMap::default(), readers, writers }
+    }
+
+    fn left(&self, local: ThreadId, remote: ThreadId, class: usize) -> bool {
+        self.each.is_none_or(|each| self.listed.get(&(local, remote)).is_none_or(|listed| listed[class] < each))
+    }
+
+    /// Whether nothing is left of what accesses of a region could be part of.
+    fn is_used_up(&self, region: &[Kept]) -> bool {
+        if self.each.is_none() {
+            return false;
+        }
+        let Some(local) = region.first().map(|kept| kept.thread) else { return true };
+        let left = |remotes: &[ThreadId], class| {
+            remotes.iter().any(|remote| *remote != local && self.left(local, *remote, class))
+        };
+        let writes = region.iter().filter(|kept| kept.kind.writes()).take(2).count();
+        let others = region.len() > 1 && left(&self.writers, 1);
+        let intermediate = writes > 1 && left(&self.readers, 0);
+        !others && !intermediate
+    }
+
+    /// Whether a triple is to be listed; it then counts as such.
+    fn admits(&mut self, first: &Kept, remote: &Kept, second: &Kept) -> bool {
+        if self.each.is_none() {
+            return true;
+        }
+        let fits = |pattern: &Pattern| pattern.fits(first.kind, remote.kind, second.kind);
+        let classes = [fits(&Pattern::Wrw), Pattern::ALL.iter().any(|one| *one != Pattern::Wrw && fits(one))];
+        let (local, remote) = (first.thread, remote.thread);
+        let admits = (0..2).any(|class| classes[class] && self.left(local, remote, class));
+        if admits {
+            let listed = self.listed.entry((local, remote)).or_default();
+            listed.iter_mut().zip(classes).for_each(|(listed, fits)| *listed += usize::from(fits));
+        }
+        admits
     }
 }
 

@@ -83,6 +83,9 @@ pub struct Options {
     pub regions: RegionSources,
     /// How many triples to list; all are counted.
     pub limit: usize,
+    /// How many to list, and count, of the same two threads, location and class of patterns (WRW, or one of the
+    /// others); as many as there are, if none is given.
+    pub each: Option<usize>,
     /// Wrong on purpose, to show that tests notice.
     pub(crate) weakening: Weakening,
 }
@@ -90,7 +93,13 @@ pub struct Options {
 impl Options {
     /// The given regions, and no limit.
     pub fn new(regions: RegionSources) -> Self {
-        Options { regions, limit: usize::MAX, weakening: Weakening::None }
+        Options { regions, limit: usize::MAX, each: None, weakening: Weakening::None }
+    }
+
+    /// The same with a limit for all triples that are alike.
+    #[must_use]
+    pub fn with_each(self, each: usize) -> Self {
+        Options { each: Some(each), ..self }
     }
 
     /// The same with a limit.

@@ -20,8 +20,14 @@ use std::collections::BTreeMap;
 /// How many triples are looked at at the most.
 const MOST_TRIPLES: usize = 4_000_000;
 
+/// How many behind each representative.
+const MOST_ALIKE: usize = 256;
+
 pub(super) fn analyse(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow::Result<Analysed> {
-    let options = lockset::Options::new(sources).with_limit(MOST_TRIPLES);
+    let mut options = lockset::Options::new(sources).with_limit(MOST_TRIPLES);
+    if !args.all {
+        options = options.with_each(MOST_ALIKE);
+    }
     let clock = Clock::new(args.stats);
     let (mut profile, first) = run_profiler(args, input, "profiling", None, Profiler::new(&options))?;
     let overview = profile.overview();
@@ -45,7 +51,7 @@ pub(super) fn analyse(args: &AnalyzeArgs, input: &Input, sources: RegionSources)
 
     let grouping = if args.all { Grouping::Triples } else { Grouping::Threads };
     let unlisted = prediction.possible - prediction.triples.len() as u64;
-    let sifted = sift(&prediction.triples, &rejections, grouping, unlisted > 0);
+    let sifted = sift(&prediction.triples, &rejections, grouping, |alike| unlisted > 0 || alike >= MOST_ALIKE);
     let mut counts = counts(&sifted);
     counts.candidates = if args.all { prediction.candidates } else { count.finish() };
     if args.all {
@@ -61,7 +67,13 @@ pub(super) fn analyse(args: &AnalyzeArgs, input: &Input, sources: RegionSources)
     if profile.regions() == 0 && args.format != OutputFormat::Text {
         notes.push("the trace has no region of the chosen sources, so nothing is meant to be atomic".to_owned());
     }
-    if unlisted > 0 {
+    if counts.unknown > 0 {
+        notes.push(format!(
+            "{} representatives stand for more triples than could be looked at; those that were are rejected",
+            counts.unknown
+        ));
+    }
+    if args.all && unlisted > 0 {
         notes.push(format!("{unlisted} more triples are possible than could be looked at one by one"));
     }
     let facts = TraceFacts {
