@@ -240,7 +240,8 @@ pub(crate) struct AnalyzeArgs {
     /// What to predict with [default: the strongest that a trace of this length allows]
     #[arg(long)]
     pub(crate) model: Option<Model>,
-    /// What to ask: violations of three accesses, or whether the observed order was serializable
+    /// What to ask: violations of three accesses, whether the observed order was serializable, or whether a
+    /// serial order explains the observed values
     #[arg(long, default_value = "triple")]
     pub(crate) property: Property,
     /// Whose regions count, of: annotated, locks, functions, inferred
@@ -438,6 +439,8 @@ pub(crate) enum Property {
     Triple,
     /// Was the observed order conflict-serializable?
     Serial,
+    /// Does some serial order explain all values that were read, and the final ones?
+    Atomic,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,5 +1,6 @@
 //! `interloper analyze`.
 
+mod atomic;
 mod causal;
 
 use crate::args::{AnalyzeArgs, FailOn, Model, OutputFormat, Property};
@@ -32,6 +33,7 @@ pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
             None => causal::analyse(args, &input, sources, causal::USUAL_EVENTS)?,
         },
         Property::Serial => serial(args, &input, sources)?,
+        Property::Atomic => atomic::analyse(args, &input, sources)?,
     };
     let rendered = match args.format {
         OutputFormat::Text => text::render(&document, &input.name),
@@ -40,7 +42,8 @@ pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
         }
     };
     Target::of(args.output.as_deref()).write_text(&rendered)?;
-    let undecided = document.counts.unknown > 0;
+    let undecided =
+        document.counts.unknown > 0 || document.atomic.as_ref().is_some_and(|atomic| atomic.verdict == "unknown");
     Ok(match (interrupted, found) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Found,

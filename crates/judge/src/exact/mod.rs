@@ -24,6 +24,9 @@ use search::Found;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+/// The most blocks times threads that the exact check takes memory for: some twelve bytes each.
+const MOST_CLOCKS: usize = 1 << 27;
+
 /// Judges blocks.
 pub(crate) fn check(blocks: &Blocks, budget: &Budget<'_>) -> Verdict {
     if blocks.is_impossible || !blocks.torn.is_empty() {
@@ -65,6 +68,10 @@ fn look_for_order(blocks: &Blocks, order: &[u32], unknowns: Unknowns, spending: 
     let mut is_certain = true;
     let mut gave_up = None;
     for problem in Problem::split(blocks, order, unknowns) {
+        if problem.blocks.len().saturating_mul(problem.threads.len()) > MOST_CLOCKS {
+            gave_up = Some(Reason::Budget);
+            continue;
+        }
         let forced = match Forced::close(&problem, spending) {
             Ok(forced) => forced,
             Err(forced::Contradiction) => return Looked::None,
