@@ -28,13 +28,18 @@
 //! 5. *Lost.* `Y` leaves something else than the final value, and every other producer of that comes before
 //!    `X` or before `Y` by the order of their threads, or is `X`: nobody can restore it after `Y`.
 //!
+//! **Overspent** (RWW): a block that finds `v` and leaves something else uses `v` up: somebody must leave it again
+//! before another can find it. If `v` is used up more often than it is made (by blocks that leave it and did not
+//! find it, and initially; and once more if it must be there at the end), no order explains that, however the
+//! blocks that use it up are ordered. It is told of such a block whose read was out of date when it wrote.
+//!
 //! The printed C_WRW is 4 for `F < B` and 2 for `B < F`, where the paper looks for other producers in the two
 //! threads only. A third thread may be one: `T0 w(x,1) · T1 r(x):1 · T2 w(x,1) · T0 w(x,3)` is atomic. Nor does it
 //! look at initial values. What is written and overwritten within one block is no production, so here fewer
 //! writes stand in the way. The printed C_RWW is 2 for `F < B`, and nothing for `B < F`, which is a serial
 //! order like any other unless something tells: `T1 r(x):0 · T0 w(x,3) · T1 w(x,3)` is atomic. What tells is 5,
-//! or, if `F` reads too, 2 and 3: a lost update, as two blocks find the same value, both overwrite it, and it is
-//! made only once. The paper has none for WWW: 1 and 5.
+//! or, if `F` reads too, 2 and 3, or that the value is overspent: a lost update, as two blocks find the same value
+//! and both overwrite it. The paper has none for WWW: 1 and 5.
 //!
 //! A write whose value is not known counts as a producer of everything, and an unknown initial value as any;
 //! nothing is concluded from a read or a final value that is not known.
@@ -47,7 +52,7 @@ use crate::blocks::{BlockId, Blocks, Cellular, Content, Effect, Touch};
 use crate::cells::Cell;
 use interloper_model::{AccessKind, Pattern};
 use interloper_trace::EventIndex;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Finds three accesses of which a condition holds: the suspects, or else those that are complete first.
 pub(crate) fn find(blocks: &Blocks, suspects: Option<[EventIndex; 3]>) -> Option<Instance> {
@@ -73,6 +78,8 @@ struct Conditions<'b> {
     /// For each touch of an effect, in the order of [`Blocks::by_effect`], the nearest of the same effect before
     /// it that reads, if it only writes, or writes, if it only reads; and the nearest after it.
     complements: [Vec<Option<u32>>; 2],
+    /// What is used up more often than it is made.
+    overspent: FxHashSet<(Cell, u64)>,
 }
 
 /// What comes before or after a block in its thread.
@@ -102,7 +109,14 @@ impl<'b> Conditions<'b> {
             }
         }
         let complements = complements(blocks);
-        let mut conditions = Conditions { blocks, producers, forced: FxHashMap::default(), by_cell, complements };
+        let mut conditions = Conditions {
+            blocks,
+            producers,
+            forced: FxHashMap::default(),
+            by_cell,
+            complements,
+            overspent: overspent(blocks),
+        };
         conditions.force();
         conditions
     }
@@ -232,6 +246,14 @@ impl<'b> Conditions<'b> {
         false
     }
 
+    /// Whether a block uses up what is used up too often, and somebody has written since it read.
+    fn is_overspent(&self, pattern: Pattern, local: &Effect, remote: &Touch) -> bool {
+        let Some(find) = local.find.and_then(Content::known) else { return false };
+        let uses_up = local.leave.is_some_and(|leave| leave.differs(Content::Known(find)));
+        let is_out_of_date = remote.write.is_some_and(|write| write.differs(Content::Known(find)));
+        pattern == Pattern::Rww && uses_up && is_out_of_date && self.overspent.contains(&(local.cell, find))
+    }
+
     /// The first read that contradicts its own block, if somebody else wrote in between.
     fn torn(&self) -> Option<Instance> {
         self.blocks.torn.iter().find_map(|&(first, second)| {
@@ -296,7 +318,8 @@ impl<'b> Conditions<'b> {
         });
         let (pattern, first, second) = pair?;
         let other = &self.blocks.effects[remote.effect as usize];
-        (self.refutes(local, other) && self.refutes(other, local)).then(|| instance(pattern, first, remote, second))
+        let neither = self.refutes(local, other) && self.refutes(other, local);
+        (neither || self.is_overspent(pattern, local, remote)).then(|| instance(pattern, first, remote, second))
     }
 
     /// Whether a condition holds of three given accesses.
@@ -321,7 +344,8 @@ impl<'b> Conditions<'b> {
                 return Some(instance(pattern_if_torn, first, remote, second));
             }
             let effects = [first.effect, remote.effect].map(|effect| &self.blocks.effects[effect as usize]);
-            if self.refutes(effects[0], effects[1]) && self.refutes(effects[1], effects[0]) {
+            let neither = self.refutes(effects[0], effects[1]) && self.refutes(effects[1], effects[0]);
+            if neither || self.is_overspent(pattern, effects[0], remote) {
                 return Some(instance(pattern, first, remote, second));
             }
         }
@@ -343,6 +367,30 @@ impl<'b> Conditions<'b> {
     fn touch(&self, place: u32) -> &'b Touch {
         &self.blocks.touches[place as usize]
     }
+}
+
+/// See [`Conditions::overspent`].
+fn overspent(blocks: &Blocks) -> FxHashSet<(Cell, u64)> {
+    let mut used: FxHashMap<(Cell, u64), usize> = FxHashMap::default();
+    let mut made: FxHashMap<(Cell, Option<u64>), usize> = FxHashMap::default();
+    for effect in &blocks.effects {
+        let Some(leave) = effect.leave else { continue };
+        if let Some(find) = effect.find.and_then(Content::known)
+            && leave.differs(Content::Known(find))
+        {
+            *used.entry((effect.cell, find)).or_default() += 1;
+        }
+        if effect.find != Some(leave) {
+            *made.entry((effect.cell, leave.known())).or_default() += 1;
+        }
+    }
+    let is_overspent = |&(&(cell, value), &used): &(&(Cell, u64), &usize)| {
+        let facts = &blocks.cells[cell.index()];
+        let count = |value| made.get(&(cell, value)).copied().unwrap_or(0);
+        let made = count(Some(value)) + count(None) + usize::from(may_be(facts.initial, value));
+        used + usize::from(facts.last == Some(Content::Known(value))) > made
+    };
+    used.iter().filter(is_overspent).map(|(key, _)| *key).collect()
 }
 
 /// See [`Conditions::complements`].

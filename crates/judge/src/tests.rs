@@ -57,6 +57,14 @@ fn a_lost_update_is_one_whoever_wrote_the_initial_value() {
     assert_eq!(exactly(text), Verdict::NonAtomic(Proof::Exact));
 }
 
+/// Three adders, the values go round, and one addition is lost: no read and no pair of blocks tells which.
+#[test]
+fn a_value_is_not_used_up_more_often_than_it_is_made() {
+    let text = "0 b; 0 rx=0; 0 wx=1; 0 e; 1 b; 1 rx=1; 1 wx=0; 1 e; 0 b; 0 rx=0; 1 b; 1 rx=0; 1 wx=1; 1 e; 0 wx=1; 0 e";
+    assert_eq!(verdict(text), by_condition(Pattern::Rww, [9, 12, 14]));
+    assert_eq!(exactly(text), Verdict::NonAtomic(Proof::Exact));
+}
+
 /// Where the conditions printed in the paper are wrong.
 #[test]
 fn counterexamples_to_the_printed_conditions_are_atomic() {

@@ -9,7 +9,10 @@
 //!   and a writer that must come after the source after the finder. If none is left, that is a contradiction.
 //! - Likewise the last writer of a cell must leave the final content.
 //!
-//! These are applied until nothing changes. A cycle is a contradiction, too.
+//! - What blocks find and replace must be made as often: by blocks that leave it and did not find it, and
+//!   initially; and once more if it must be there at the end.
+//!
+//! All but the last are applied until nothing changes. A cycle is a contradiction, too.
 //!
 //! What must come before a block is kept as a vector clock: of each thread, how many blocks. Along a thread
 //! clocks only grow, so what must come *after* a block is found in the clocks of the others by bisection.
@@ -39,6 +42,9 @@ enum Source {
 impl Forced {
     /// Applies the rules until nothing changes, or the budget is spent: fewer orders are still right.
     pub(super) fn close(problem: &Problem, spending: &mut Spending<'_>) -> Result<Forced, Contradiction> {
+        if problem.balances().iter().any(|balance| *balance < 0) {
+            return Err(Contradiction);
+        }
         let threads = problem.threads.len();
         let mut forced = Forced { threads, clocks: vec![0; problem.blocks.len() * threads], after: Vec::new() };
         forced.after.resize(problem.blocks.len(), Vec::new());

@@ -61,6 +61,8 @@ pub(super) struct CellFacts {
     pub(super) users: Vec<User>,
     /// Who may leave anything.
     pub(super) wild: Vec<Writer>,
+    /// Its contents.
+    pub(super) slots: Vec<Slot>,
 }
 
 /// How one thread uses a cell.
@@ -100,6 +102,47 @@ impl Problem {
     pub(super) fn split(blocks: &Blocks, order: &[u32], unknowns: Unknowns) -> Vec<Problem> {
         let groups = groups(blocks);
         groups.iter().map(|threads| Builder::new(blocks, order, unknowns).build(threads)).collect()
+    }
+}
+
+impl Problem {
+    /// For each slot, how often it is made at most, initially included, less how often it is used up, or must be
+    /// there at the end.
+    pub(super) fn balances(&self) -> Vec<i64> {
+        let mut balances = vec![0; self.producers.len()];
+        for effect in self.blocks.iter().flat_map(|block| &block.effects) {
+            for (slot, by) in
+                [effect.makes().map(|slot| (slot, 1)), effect.uses_up().map(|slot| (slot, -1))].into_iter().flatten()
+            {
+                balances[slot.index()] += by;
+            }
+        }
+        for cell in &self.cells {
+            let wild = cell.wild.len() as i64 + i64::from(cell.initial == Slot::WILD);
+            if cell.initial != Slot::WILD {
+                balances[cell.initial.index()] += 1;
+            }
+            if let Some(last) = cell.last {
+                balances[last.index()] -= 1;
+            }
+            for slot in &cell.slots {
+                balances[slot.index()] += wild;
+            }
+        }
+        balances
+    }
+}
+
+impl Effect {
+    /// What is there after it and was not before.
+    pub(super) fn makes(&self) -> Option<Slot> {
+        self.leave.filter(|leave| *leave != Slot::WILD && self.find != Some(*leave))
+    }
+
+    /// What it finds and replaces for certain.
+    pub(super) fn uses_up(&self) -> Option<Slot> {
+        let leave = self.leave.filter(|leave| *leave != Slot::WILD)?;
+        self.find.filter(|find| *find != leave)
     }
 }
 
@@ -162,6 +205,9 @@ impl<'b> Builder<'b> {
                 }
             }
         }
+        for ((cell, _), slot) in &self.slots {
+            self.problem.cells[*cell as usize].slots.push(*slot);
+        }
         self.problem
     }
 
@@ -200,7 +246,7 @@ impl<'b> Builder<'b> {
         let facts = &self.blocks.cells[cell.index()];
         let initial = self.slot(number, facts.initial);
         let last = self.wanted(number, facts.last);
-        self.problem.cells.push(CellFacts { initial, last, users: Vec::new(), wild: Vec::new() });
+        self.problem.cells.push(CellFacts { initial, last, users: Vec::new(), wild: Vec::new(), slots: Vec::new() });
         number
     }
 

@@ -11,7 +11,8 @@
 //!   take the first block of a thread in `P`: nothing before it in that order conflicts with it, so it can be
 //!   moved here. So only the next blocks of `P` need to be tried, and if none of them can be next, there is no
 //!   order. `P` is closed from one thread; of all that it may be closed from, the smallest is taken.
-//! - *Dead ends.* If a content is overwritten that somebody has still to find, and nobody left leaves it; or if
+//! - *Dead ends.* If the rest cannot be balanced (see [`forced`](super::forced)) after a content was overwritten by
+//!   a block that did not find it. If a content is overwritten that somebody has still to find, and nobody left leaves it; or if
 //!   nobody left leaves the final content of a cell that is yet to be written.
 //!
 //! Blocks are tried in an order near the observed one, so that an execution that is nearly serial is done in one
@@ -19,7 +20,7 @@
 
 use super::Spending;
 use super::forced::Forced;
-use super::problem::{Problem, Slot};
+use super::problem::{Effect, Problem, Slot};
 use crate::Reason;
 use rustc_hash::{FxHashSet, FxHasher};
 use std::hash::{Hash as _, Hasher as _};
@@ -104,6 +105,8 @@ struct Search<'p> {
     cell_finders: Vec<u32>,
     cell_writers: Vec<u32>,
     wild_writers: Vec<u32>,
+    /// [`Problem::balances`], of what is left.
+    balances: Vec<i64>,
     /// How often a content that may be anything was taken to be what was wanted.
     assumed: u32,
     overwritten: Vec<(u32, Slot)>,
@@ -136,6 +139,7 @@ impl<'p> Search<'p> {
                 .map(|cell| cell.users.iter().map(|user| user.writes.len() as u32).sum())
                 .collect(),
             wild_writers: problem.cells.iter().map(|cell| cell.wild.len() as u32).collect(),
+            balances: problem.balances(),
             assumed: 0,
             overwritten: Vec::new(),
             hash: 0,
@@ -269,6 +273,10 @@ impl<'p> Search<'p> {
                 }
                 let found = self.memory[cell];
                 self.memory[cell] = leave;
+                if let Some(wasted) = wasted(effect, before) {
+                    self.balances[wasted.index()] -= 1;
+                    is_dead_end |= self.balances[wasted.index()] < 0;
+                }
                 is_dead_end |= found != Slot::WILD && !leave.suits(found) && self.is_lost(cell, found);
                 is_dead_end |= self.ends_badly(cell);
             }
@@ -313,6 +321,9 @@ impl<'p> Search<'p> {
             }
             if let Some((_, before)) = self.overwritten.pop() {
                 self.memory[cell] = before;
+                if let Some(wasted) = wasted(effect, before) {
+                    self.balances[wasted.index()] += 1;
+                }
             }
             self.hash ^= self.weight(cell);
         }
@@ -334,6 +345,13 @@ impl<'p> Search<'p> {
     fn weight(&self, cell: usize) -> u128 {
         if self.cell_finders[cell] == 0 { 0 } else { mixed(1, cell as u32, self.memory[cell].0) }
     }
+}
+
+/// The content that was made, and is overwritten by somebody who does not count as using it up; or made again.
+fn wasted(effect: &Effect, before: Slot) -> Option<Slot> {
+    let leave = effect.leave?;
+    let overwritten = effect.find.unwrap_or(before);
+    (overwritten != Slot::WILD && (effect.find.is_none() || leave == Slot::WILD)).then_some(overwritten)
 }
 
 /// A hash so wide that two states with the same one are not to be expected in the life of the universe.
