@@ -181,19 +181,23 @@ impl Reason {
     }
 }
 
-/// Judges an execution: the conditions first, then the exact check.
+/// Judges an execution: by the observed order, which most often is serializable; by the conditions; exactly.
 pub fn judge(question: &Question<'_>, budget: &Budget<'_>) -> Verdict {
     let blocks = Blocks::new(question.events, question.tables, question.initial, &question.scope);
+    let precedence = exact::precedence(&blocks);
+    if precedence.explains(&blocks) {
+        return Verdict::Atomic;
+    }
     if let Some(instance) = conditions::find(&blocks, question.suspects) {
         return Verdict::NonAtomic(Proof::Condition(instance));
     }
-    exact::check(&blocks, budget)
+    exact::check(&blocks, &precedence, budget)
 }
 
 /// The exact check alone.
 pub fn judge_exactly(question: &Question<'_>, budget: &Budget<'_>) -> Verdict {
     let blocks = Blocks::new(question.events, question.tables, question.initial, &question.scope);
-    exact::check(&blocks, budget)
+    exact::check(&blocks, &exact::precedence(&blocks), budget)
 }
 
 /// Whether there is something to judge by: an access with a value, or no access at all.

@@ -10,15 +10,22 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// The blocks in an order that is near the observed one.
-pub(super) struct Precedence {
+pub(crate) struct Precedence {
     /// The place of each block.
     pub(super) order: Vec<u32>,
+    /// Whether there are no cycles.
+    is_serializable: bool,
+}
+
+impl Precedence {
     /// Whether this is a serial order that explains the execution.
-    pub(super) is_serializable: bool,
+    pub(crate) fn explains(&self, blocks: &Blocks) -> bool {
+        self.is_serializable && blocks.is_consistent
+    }
 }
 
 /// Orders blocks along the edges; where there are cycles, by which block ends first.
-pub(super) fn precedence(blocks: &Blocks) -> Precedence {
+pub(crate) fn precedence(blocks: &Blocks) -> Precedence {
     let edges = edges(blocks);
     let count = blocks.blocks.len();
     let mut first_edge = vec![0_u32; count + 1];

@@ -18,6 +18,7 @@ mod search;
 
 use crate::blocks::Blocks;
 use crate::{Budget, Proof, Reason, Verdict};
+pub(crate) use conflicts::{Precedence, precedence};
 use forced::Forced;
 use problem::{Problem, Unknowns};
 use search::Found;
@@ -28,12 +29,11 @@ use std::time::Instant;
 const MOST_CLOCKS: usize = 1 << 27;
 
 /// Judges blocks.
-pub(crate) fn check(blocks: &Blocks, budget: &Budget<'_>) -> Verdict {
+pub(crate) fn check(blocks: &Blocks, precedence: &Precedence, budget: &Budget<'_>) -> Verdict {
     if blocks.is_impossible || !blocks.torn.is_empty() {
         return Verdict::NonAtomic(Proof::Exact);
     }
-    let precedence = conflicts::precedence(blocks);
-    if precedence.is_serializable && blocks.is_consistent {
+    if precedence.explains(blocks) {
         return Verdict::Atomic;
     }
     let mut spending = Spending::new(budget);
