@@ -8,6 +8,7 @@
 //! This program measures and prints. It **never** judges: no figure is asserted here, and a run that
 //! fails for another reason than having found something is an error, not a figure.
 
+mod atomic;
 mod inputs;
 mod machine;
 mod measure;
@@ -76,6 +77,8 @@ enum Table {
     Growth,
     /// The join phase on the elevator
     Elevator,
+    /// Judging whether an execution is atomic
+    Atomic,
     /// What recording a program costs
     Recording,
 }
@@ -95,6 +98,7 @@ fn main() -> Result<()> {
         folder: arguments.data.join("recording"),
         rounds: arguments.rounds,
     };
+    let folder = arguments.data.clone();
     let bench = Bench {
         inputs: Inputs::new(arguments.interloper.clone(), arguments.data)?,
         interloper: arguments.interloper,
@@ -122,6 +126,9 @@ fn main() -> Result<()> {
     }
     if wanted(Table::Elevator) {
         bench.elevator()?;
+    }
+    if wanted(Table::Atomic) {
+        atomic::print(&bench.interloper, &folder, bench.rounds)?;
     }
     if wanted(Table::Recording) {
         recording.print()?;

@@ -243,7 +243,8 @@ pub(crate) struct AnalyzeArgs {
     /// By which rule --model filtered rejects
     #[arg(long, value_name = "RULE", default_value = "sound")]
     pub(crate) filter: FilterRule,
-    /// What to ask: violations of three accesses, or whether the observed order was serializable
+    /// What to ask: violations of three accesses, whether the observed order was serializable, or whether a
+    /// serial order explains the observed values
     #[arg(long, default_value = "triple")]
     pub(crate) property: Property,
     /// Whose regions count, of: annotated, locks, functions, inferred
@@ -451,6 +452,8 @@ pub(crate) enum Property {
     Triple,
     /// Was the observed order conflict-serializable?
     Serial,
+    /// Does some serial order explain all values that were read, and the final ones?
+    Atomic,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Folder, numbered, std_lines};
+use common::{Folder, numbered, std_lines, with_values};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -74,6 +74,7 @@ fn the_whole_document() {
             }],
             "memory_model": "sequentially consistent",
             "serial": null,
+            "atomic": null,
             "program": null,
             "explored": null,
             "notes": [],
@@ -248,6 +249,8 @@ fn exit_codes_and_fail_on() {
         ("analyze t.std --property serial", 1),
         ("analyze clean.std --property serial", 0),
         ("analyze bad.std --property serial", 2),
+        ("analyze t.std --property atomic", 2),
+        ("analyze bad.std --property atomic", 2),
         ("stats t.std", 0),
         ("stats bad.std", 2),
         ("dump t.std", 0),
@@ -458,4 +461,90 @@ fn standard_input_and_formats_by_option() {
     folder.write("d.std", std_lines("A|begin|1 A|rd(x)|2 A|req(l)|2 A|wr(x)|3 B|wr(x)|4"));
     assert_eq!(folder.cli("analyze d.std").code, 2);
     assert_eq!(folder.analyze("d.std", "--std-dialect extended")["counts"]["possible"], 1);
+}
+
+/// Events, what is said of them, and the exit code.
+const VALUES: &[(&str, &str, i32)] = &[
+    (
+        "A begin; A read x 0; B write x 5; A read x 5; A end",
+        r#"{"verdict": "non-atomic", "by": "condition", "pattern": "RWR", "events": [1, 2, 3]}"#,
+        1,
+    ),
+    (
+        "A begin; A read x 0; B write x 5; A write x 1; A end",
+        r#"{"verdict": "non-atomic", "by": "condition", "pattern": "RWW", "events": [1, 2, 3]}"#,
+        1,
+    ),
+    (
+        "A begin; A write x 1; B read x 1; A write x 2; A end",
+        r#"{"verdict": "non-atomic", "by": "condition", "pattern": "WRW", "events": [1, 2, 3]}"#,
+        1,
+    ),
+    (
+        "A begin; A write x 1; B rmw x 1 2; A rmw x 2 3; A end",
+        r#"{"verdict": "non-atomic", "by": "condition", "pattern": "WWR", "events": [1, 2, 3]}"#,
+        1,
+    ),
+    // B saw that A was there, and is overwritten.
+    (
+        "A begin; A write x 1; B read x 1; B write x 2; A write x 1; A end",
+        r#"{"verdict": "non-atomic", "by": "condition", "pattern": "WWW", "events": [1, 3, 4]}"#,
+        1,
+    ),
+    // No location alone tells: each region saw the other's first write and not the second.
+    (
+        "A begin; B begin; A write x 1; B write y 1; A read y 1; B read x 1; A end; B end",
+        r#"{"verdict": "non-atomic", "by": "exact"}"#,
+        1,
+    ),
+    // Where the conditions of the paper are wrong.
+    ("A begin; A write x 1; B read x 1; C write x 1; A write x 3; A end", r#"{"verdict": "atomic", "by": "exact"}"#, 0),
+    ("B begin; B read x 0; A write x 3; B write x 3; B end", r#"{"verdict": "atomic", "by": "exact"}"#, 0),
+    // Without accesses there is nothing to explain.
+    ("A begin; A end", r#"{"verdict": "atomic", "by": "exact"}"#, 0),
+];
+
+#[test]
+fn atomic_is_judged_by_values() {
+    for (events, expected, code) in VALUES {
+        let folder = Folder::new();
+        folder.write("t.jsonl", with_values(events));
+        assert_eq!(folder.cli("convert t.jsonl t.ilt").code, 0);
+        for file in ["t.jsonl", "t.ilt"] {
+            let run = folder.cli(&format!("analyze {file} --property atomic --format json"));
+            assert_eq!((run.code, run.stderr.as_str()), (*code, ""), "{events}");
+            let result = run.json();
+            assert_eq!(result["atomic"], serde_json::from_str::<Value>(expected).unwrap(), "{events}");
+            assert_eq!(result["property"], "atomic");
+            assert_eq!((&result["findings"], &result["serial"]), (&json!([]), &Value::Null));
+        }
+    }
+}
+
+/// Of a program that was recorded nobody knows what memory held at first.
+#[test]
+fn atomic_may_be_unknown() {
+    let folder = Folder::new();
+    let events = with_values("A begin; A write x 1; B read x 1; A write x 2; A end");
+    let recorded = r#"{"op":"meta","key":"runtime-version","value":"1"}"#;
+    folder.write("t.jsonl", format!("{recorded}\n{events}"));
+    let run = folder.cli("analyze t.jsonl --property atomic --format json");
+    assert_eq!(run.code, 3);
+    assert_eq!(run.json()["atomic"], json!({"verdict": "unknown", "by": "exact"}));
+    assert_eq!(run.json()["notes"], json!(["it depends on values that were not recorded"]));
+}
+
+/// Regions are blocks; which, is for the user to say.
+#[test]
+fn atomic_knows_sources_of_regions() {
+    let folder = Folder::new();
+    let events = with_values("A begin; A read x 0; B write x 5; A read x 5; A end");
+    folder.write(
+        "t.jsonl",
+        events
+            .replace(r#""op":"begin""#, r#""op":"begin","source":"inferred""#)
+            .replace(r#""op":"end""#, r#""op":"end","source":"inferred""#),
+    );
+    assert_eq!(folder.cli("analyze t.jsonl --property atomic").code, 0);
+    assert_eq!(folder.cli("analyze t.jsonl --property atomic --regions inferred").code, 1);
 }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Folder, Run, every_operation, numbered};
+use common::{Folder, Run, every_operation, numbered, with_values};
 
 fn output(trace: &str, line: &str) -> String {
     let folder = Folder::new();
@@ -115,6 +115,28 @@ fn serial_violations() {
     let texts = [access, lock, fork].join("\n---\n\n");
     assert_narrow(&texts);
     insta::assert_snapshot!(texts);
+}
+
+#[test]
+fn atomic_answers() {
+    let folder = Folder::new();
+    let mut texts = Vec::new();
+    let recorded = "{\"op\":\"meta\",\"key\":\"runtime-version\",\"value\":\"1\"}\n";
+    for (meta, events) in [
+        ("", "A begin; A read balance 100; B write balance 80; A write balance 90; A end"),
+        ("", "A begin; B begin; A write x 1; B write y 1; A read y 1; B read x 1; A end; B end"),
+        ("", "A begin; A read x 0; B write x 3; A write x 3; A end"),
+        (recorded, "A begin; A write x 1; B read x 1; A write x 2; A end"),
+    ] {
+        folder.write("t.jsonl", format!("{meta}{}", with_values(events)));
+        let run = folder.cli("analyze t.jsonl --property atomic");
+        assert_eq!(run.stderr, "");
+        texts.push(run.stdout);
+    }
+    folder.write("t.std", numbered("A|begin A|r(x) A|end B|w(x)"));
+    texts.push(folder.cli("analyze t.std --property atomic").stderr);
+    texts.iter().take(4).for_each(|text| assert_narrow(text));
+    insta::assert_snapshot!(texts.join("\n---\n\n"));
 }
 
 #[test]

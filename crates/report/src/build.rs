@@ -3,10 +3,11 @@
 use crate::event_text;
 use crate::fingerprint::Fingerprints;
 use crate::result::{
-    Counts, CycleEvent, CycleStep, Document, Execution, Finding, FindingEvent, HeldLocks, NonNestedThread, Region,
-    SCHEMA, Serial, TraceSummary, Variable, Verdict, Witness,
+    Atomic, Counts, CycleEvent, CycleStep, Document, Execution, Finding, FindingEvent, HeldLocks, NonNestedThread,
+    Region, SCHEMA, Serial, TraceSummary, Variable, Verdict, Witness,
 };
-use interloper_model::{NonNested, StateId, kind_name};
+use interloper_judge::{Instance, Proof, Verdict as Judgement};
+use interloper_model::{NonNested, StateId, access_of, kind_name};
 use interloper_predict::lockset::Prediction;
 use interloper_predict::serial::{Conflict, Cycle};
 use interloper_predict::{Access, RegionSpan, Triple};
@@ -94,6 +95,7 @@ pub fn document(
         memory_model: MEMORY_MODEL,
         findings,
         serial: None,
+        atomic: None,
         program: None,
         explored: None,
         notes,
@@ -125,10 +127,49 @@ pub fn serial(
         memory_model: MEMORY_MODEL,
         findings: Vec::new(),
         serial: Some(serial),
+        atomic: None,
         program: None,
         explored: None,
         notes,
     }
+}
+
+/// The result about the observed values. `picked` are the events of the instance, if there is one.
+pub fn atomic(facts: &TraceFacts<'_>, judgement: Judgement, picked: &[Event], notes: Vec<String>) -> Document {
+    let (verdict, by) = match judgement {
+        Judgement::Atomic => ("atomic", "exact"),
+        Judgement::NonAtomic(Proof::Exact) => ("non-atomic", "exact"),
+        Judgement::NonAtomic(Proof::Condition(_)) => ("non-atomic", "condition"),
+        Judgement::Unknown(_) => ("unknown", "exact"),
+    };
+    let instance = match judgement {
+        Judgement::NonAtomic(Proof::Condition(instance)) => Some(instance),
+        _ => None,
+    };
+    let atomic = Atomic {
+        verdict,
+        by,
+        pattern: instance.map(|instance| instance.pattern.name()),
+        events: instance.map(|instance| instance.events.map(|index| index.0)),
+        accesses: instance.map(|instance| instance_events(&instance, picked, facts.tables)).unwrap_or_default(),
+        variable: picked
+            .first()
+            .and_then(|event| access_of(&event.op))
+            .map(|(location, _)| facts.tables.location_name(location)),
+    };
+    let document = document(facts, "lockset", Counts::default(), Vec::new(), notes);
+    // As with `serial`, no model is involved.
+    Document { property: "atomic", atomic: Some(atomic), ..document }
+}
+
+fn instance_events(instance: &Instance, picked: &[Event], tables: &Tables) -> Vec<FindingEvent> {
+    let roles = ["first", "remote", "second"];
+    let accesses = instance.events.iter().zip(picked).zip(roles).filter_map(|((index, event), role)| {
+        let (_, kind) = access_of(&event.op)?;
+        let access = Access { index: *index, thread: event.thread, site: event.site, kind };
+        Some(finding_event(role, &access, tables))
+    });
+    accesses.collect()
 }
 
 fn summary(facts: &TraceFacts<'_>) -> TraceSummary {

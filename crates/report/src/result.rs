@@ -17,7 +17,7 @@ pub struct Document {
     pub trace: TraceSummary,
     /// The prediction model: `lockset`, ….
     pub model: &'static str,
-    /// The property: `triple`, `serial`.
+    /// The property: `triple`, `serial`, `atomic`.
     pub property: &'static str,
     /// How many findings got how far.
     pub counts: Counts,
@@ -27,6 +27,8 @@ pub struct Document {
     pub findings: Vec<Finding>,
     /// The answer about the observed order, if that was asked.
     pub serial: Option<Serial>,
+    /// Whether the observed values are those of a serial order, if that was asked.
+    pub atomic: Option<Atomic>,
     /// The program that was run, if one was.
     pub program: Option<Program>,
     /// What was explored beyond the recorded run.
@@ -285,6 +287,27 @@ pub struct Serial {
     pub at: Option<u64>,
     /// The transactions of that cycle, each with its edge to the next; the last leads to the first.
     pub cycle: Vec<CycleStep>,
+}
+
+/// Whether some serial order of the blocks explains the observed values.
+#[derive(Clone, Debug, Serialize)]
+pub struct Atomic {
+    /// `atomic`, `non-atomic` or `unknown`.
+    pub verdict: &'static str,
+    /// How that was found out: `condition` or `exact`.
+    pub by: &'static str,
+    /// Which of the five patterns, if a condition decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<&'static str>,
+    /// The three accesses it holds of: first, remote, second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events: Option<[u64; 3]>,
+    /// The same three for people.
+    #[serde(skip)]
+    pub accesses: Vec<FindingEvent>,
+    /// What they access.
+    #[serde(skip)]
+    pub variable: Option<String>,
 }
 
 /// A transaction on a cycle.

@@ -2,7 +2,7 @@
 
 use crate::event_text::place;
 use crate::printable::Printable;
-use crate::result::{CycleEvent, CycleStep, Document, Finding, FindingEvent, Region, Serial, Verdict};
+use crate::result::{Atomic, CycleEvent, CycleStep, Document, Finding, FindingEvent, Region, Serial, Verdict};
 use crate::wrap::{COLUMNS, width, wrapped};
 use std::fmt::Write as _;
 
@@ -18,9 +18,10 @@ pub fn render(document: &Document, name: &str) -> String {
         count(trace.regions, "region", "regions"),
     ];
     wrapped(&mut out, "", "  ", &format!("{}: {}", Printable(name), counts.join(", ")));
-    match &document.serial {
-        Some(serial) => serial_answer(&mut out, serial),
-        None => findings(&mut out, document),
+    match (&document.serial, &document.atomic) {
+        (Some(serial), _) => serial_answer(&mut out, serial),
+        (_, Some(atomic)) => atomic_answer(&mut out, atomic),
+        (None, None) => findings(&mut out, document),
     }
     for note in &document.notes {
         wrapped(&mut out, "note: ", "      ", &Printable(note).to_string());
@@ -249,6 +250,29 @@ fn serial_answer(out: &mut String, serial: &Serial) {
             let _ = writeln!(out, "The observed order is not conflict-serializable: event {at} closes a cycle.\n");
             cycle(out, &serial.cycle);
         }
+    }
+}
+
+fn atomic_answer(out: &mut String, atomic: &Atomic) {
+    out.push('\n');
+    let answer = match atomic.verdict {
+        "atomic" => {
+            "Atomic: some order of whole regions, one after the other, gives every read the value it returned and every \
+             location its final value. Other schedules of the program may still go wrong."
+        }
+        "unknown" => "Whether this is atomic cannot be told.",
+        _ => {
+            "Not atomic: no order of whole regions, one after the other, gives every read the value it returned and \
+             every location its final value."
+        }
+    };
+    wrapped(out, "", "", answer);
+    let (Some(pattern), [first, remote, second]) = (atomic.pattern, &atomic.accesses[..]) else { return };
+    let variable = atomic.variable.as_deref().map_or(String::new(), |name| format!(" on {}", Printable(name)));
+    wrapped(out, "", "", &format!("These three accesses prove it ({pattern}{variable}):"));
+    for event in [first, remote, second] {
+        let place = place(event.file.as_deref(), event.line, event.function.as_deref());
+        wrapped(out, "     ", "       ", &format!("event {}: {} at {place}", event.index, actor(event)));
     }
 }
 

@@ -1,5 +1,6 @@
 //! `interloper analyze`.
 
+mod atomic;
 mod causal;
 mod filtered;
 
@@ -34,6 +35,7 @@ pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
             None => causal::analyse(args, &input, sources, causal::USUAL_EVENTS)?,
         },
         Property::Serial => serial(args, &input, sources)?,
+        Property::Atomic => atomic::analyse(args, &input, sources)?,
     };
     let rendered = match args.format {
         OutputFormat::Text => text::render(&document, &input.name),
@@ -42,7 +44,8 @@ pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
         }
     };
     Target::of(args.output.as_deref()).write_text(&rendered)?;
-    let undecided = document.counts.unknown > 0;
+    let undecided =
+        document.counts.unknown > 0 || document.atomic.as_ref().is_some_and(|atomic| atomic.verdict == "unknown");
     Ok(match (interrupted, found) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Found,

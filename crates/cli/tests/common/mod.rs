@@ -154,3 +154,20 @@ pub(crate) fn runtime_directory() -> PathBuf {
     };
     BUILT.get_or_init(build).clone()
 }
+
+/// JSON Lines of events written `A begin`, `A read x 0`, `A write x 1`, `A rmw x 0 1`, `A end`, by semicolons.
+pub(crate) fn with_values(events: &str) -> String {
+    let line = |event: &str| {
+        let words: Vec<&str> = event.split_whitespace().collect();
+        let rest = match words[2..] {
+            [] => String::new(),
+            [target, value] => format!(r#","target":"{target}","size":4,"value":{value}"#),
+            [target, value, written] => {
+                format!(r#","target":"{target}","size":4,"value":{value},"written":{written}"#)
+            }
+            _ => panic!("no such event: {event}"),
+        };
+        format!("{{\"thread\":\"{}\",\"op\":\"{}\"{rest},\"line\":1}}\n", words[0], words[1])
+    };
+    events.split(';').map(line).collect()
+}
