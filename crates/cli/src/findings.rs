@@ -113,15 +113,16 @@ pub(crate) fn of_hunt(hunted: &Hunted, request: &HuntRequest, explore: &str, exp
             for (event, identity) in finding.events.iter_mut().zip(caught.identities.iter().flatten()) {
                 event.occurrence = Some(identity.occurrence);
             }
-            if finding.verdict == Verdict::Confirmed {
+            if let interloper_hunt::Verdict::Confirmed(confirmation) = &caught.verdict {
+                finding.harm = confirmation.harm.as_ref().map(|harm| harm.kind.name());
                 finding.replay = Some(format!("interloper replay {}", &finding.id[..8]));
             }
             finding.trace = (number > 0).then(|| run.path.display().to_string());
         }
         all.append(&mut findings);
     }
-    // What happened comes first.
-    all.sort_by_key(|finding| std::cmp::Reverse(finding.verdict));
+    // What happened comes first, and of that what does harm, the worst first.
+    all.sort_by_key(|finding| (std::cmp::Reverse(finding.verdict), finding.severity()));
     let first = &hunted.runs[0];
     let facts = TraceFacts {
         tables: &first.tables,
@@ -161,11 +162,13 @@ fn executed<'a>(caught: &'a Caught, recorded: &str) -> Decided<'a> {
                 least: false,
             });
             decided.execution = Some(Execution {
-                ended: confirmation.outcome.to_string(),
+                ended: confirmation.ending.outcome.to_string(),
                 recorded: recorded.to_owned(),
                 trace: confirmation.trace.as_ref().map(|path| path.display().to_string()),
-                stdout: String::from_utf8_lossy(&confirmation.output.stdout).into_owned(),
-                stderr: String::from_utf8_lossy(&confirmation.output.stderr).into_owned(),
+                stdout: String::from_utf8_lossy(&confirmation.ending.output.stdout).into_owned(),
+                stderr: String::from_utf8_lossy(&confirmation.ending.output.stderr).into_owned(),
+                non_atomic: confirmation.atomicity.name(),
+                harm: confirmation.harm.as_ref().map(|harm| harm.sentence.clone()),
             });
         }
         interloper_hunt::Verdict::NotExecuted(reason) if !reason.is_empty() => {

@@ -1,5 +1,6 @@
 //! What comes of a hunt.
 
+use crate::harm::Harm;
 use interloper_ladder::{Census, Finding};
 use interloper_model::StateId;
 use interloper_recorder::{CapturedOutput, Exit, RecordOutcome};
@@ -7,6 +8,7 @@ use interloper_trace::{LockId, LockMode, Tables};
 use interloper_witness::Schedule;
 use interloper_witness::confirm::Identity;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -84,14 +86,59 @@ pub enum Verdict {
 pub struct Confirmation {
     /// The schedule of that run, which replays it.
     pub schedule: Schedule,
-    /// How the program ended.
-    pub outcome: Outcome,
-    /// What it printed.
-    pub output: CapturedOutput,
+    /// What came of it.
+    pub ending: Ending,
+    /// Whether it is explained by a serial order of the region and the rest.
+    pub atomicity: Atomicity,
+    /// What it does that no serial run does; none if no other run could be had to compare with.
+    pub harm: Option<Harm>,
     /// Its trace.
     pub trace: Option<PathBuf>,
     /// Where in that trace the three accesses are.
     pub at: [usize; 3],
+}
+
+impl Confirmation {
+    /// Whether it was seen in this run.
+    pub(crate) fn is_of(&self, run: &crate::runs::Run) -> bool {
+        self.schedule == run.outcome.schedule
+    }
+}
+
+/// What came of a run.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What it printed.
+    pub output: CapturedOutput,
+    /// What it left in memory that threads share, by name.
+    pub state: BTreeMap<String, u64>,
+}
+
+/// Whether a run up to a violation is explained by a serial order of the region and what others did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Atomicity {
+    /// It is not: a sufficient condition says so.
+    NotByCondition,
+    /// It is not: no serial order explains it.
+    NotExactly,
+    /// It is, after all.
+    Atomic,
+    /// It is not known.
+    Unknown,
+}
+
+impl Atomicity {
+    /// The words for it in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Atomicity::NotByCondition => "proved by condition",
+            Atomicity::NotExactly => "proved exactly",
+            Atomicity::Atomic => "atomic after all",
+            Atomicity::Unknown => "unknown",
+        }
+    }
 }
 
 /// How a run ended.

@@ -4,12 +4,15 @@
 //! that is where harm shows. Whether they did happen is for the checker of recorded runs to say, on the trace of
 //! that run. One run may show more than the violation it was made for; that counts, too.
 
-use crate::caught::{Caught, Confirmation, Verdict};
+use crate::caught::{Atomicity, Caught, Confirmation, Ending, Verdict};
+use crate::harm::{Harm, HarmKind, harm, serial_orders};
 use crate::request::{HuntError, HuntObserver, Stage};
 use crate::runs::{Run, Runner};
+use interloper_judge::{Budget, Proof, Question, Scope, judge};
 use interloper_ladder::{Standing, Trace};
 use interloper_model::RegionSources;
 use interloper_recorder::{Directed, Directions, RecordOutcome};
+use interloper_trace::{Event, EventIndex, Op, RegionSource};
 use interloper_witness::confirm::{Identity, shows};
 use std::path::PathBuf;
 
@@ -81,13 +84,84 @@ impl Executor<'_, '_> {
             }
             caught.verdict = Verdict::Confirmed(Box::new(Confirmation {
                 schedule: run.outcome.schedule.clone(),
-                outcome: run.ended(),
-                output: run.output(),
+                ending: run.ending(),
+                atomicity: self.atomicity(run, at),
+                harm: None,
                 trace: kept.clone(),
                 at,
             }));
         }
         Ok(())
+    }
+
+    /// Whether a run up to a violation is explained by a serial order.
+    fn atomicity(&self, run: &Run, at: [usize; 3]) -> Atomicity {
+        let Trace { events, tables } = &run.trace;
+        let Some(begin) = innermost_region(events, self.regions, at) else { return Atomicity::Unknown };
+        let scope = Scope::Only { thread: events[at[0]].thread, begin: EventIndex(begin as u64), end: None };
+        let triple = at.map(|at| EventIndex(at as u64));
+        let question = Question::up_to(triple, events, tables, run.trace.initial_values(), scope);
+        match judge(&question, &Budget::for_a_finding()) {
+            interloper_judge::Verdict::NonAtomic(Proof::Condition(_)) => Atomicity::NotByCondition,
+            interloper_judge::Verdict::NonAtomic(Proof::Exact) => Atomicity::NotExactly,
+            interloper_judge::Verdict::Atomic => Atomicity::Atomic,
+            interloper_judge::Verdict::Unknown(_) => Atomicity::Unknown,
+        }
+    }
+
+    /// Says of what happened what harm it did, as far as the program may be run.
+    pub(crate) fn judge_harm(
+        &mut self,
+        caught: &mut [Caught],
+        from: &Run,
+        observer: &mut dyn HuntObserver,
+    ) -> Result<(), HuntError> {
+        let predicted_from = from.ending();
+        for caught in caught {
+            let Verdict::Confirmed(confirmation) = &caught.verdict else { continue };
+            let is_serial = !confirmation.is_of(from);
+            let mut serial: Vec<Ending> = is_serial.then(|| predicted_from.clone()).into_iter().collect();
+            // If it is as harmless as the run it was predicted from, no other run is needed to say so.
+            if !serial.is_empty() && is_benign(&confirmation.ending, &serial) {
+                self.set_harm(caught, &serial);
+                continue;
+            }
+            for order in self.serial_orders(caught, &from.trace) {
+                if !self.runner.may_run(observer) {
+                    break;
+                }
+                let directions = Directions::of(&order, &from.trace.events, &from.outcome);
+                let run = self.runner.directed(directions, observer)?;
+                if matches!(run.outcome.directed, Some(Directed::Followed)) && self.shown(caught, &run).is_none() {
+                    serial.push(run.ending());
+                }
+            }
+            self.set_harm(caught, &serial);
+        }
+        Ok(())
+    }
+
+    fn serial_orders(&self, caught: &Caught, trace: &Trace) -> Vec<Vec<usize>> {
+        let Standing::Feasible(witness) = &caught.finding.standing else { return Vec::new() };
+        let triple = &caught.finding.triple;
+        let triple = [triple.first, triple.remote, triple.second].map(|access| access.index.0 as usize);
+        serial_orders(&witness.order, triple, &trace.events)
+    }
+
+    fn set_harm(&self, caught: &mut Caught, serial: &[Ending]) {
+        let Verdict::Confirmed(confirmation) = &mut caught.verdict else { return };
+        if serial.is_empty() {
+            return;
+        }
+        let mut found = harm(&confirmation.ending, &serial.iter().collect::<Vec<_>>());
+        // What is explained by a serial order is no fault of the region, whatever else has changed since.
+        if confirmation.atomicity == Atomicity::Atomic && matches!(found.kind, HarmKind::Output | HarmKind::State) {
+            found = Harm {
+                kind: HarmKind::Benign,
+                sentence: "a serial order of the region and the rest explains all that was read and left".to_owned(),
+            };
+        }
+        confirmation.harm = Some(found);
     }
 
     fn shown(&self, caught: &Caught, run: &Run) -> Option<[usize; 3]> {
@@ -108,6 +182,29 @@ impl Executor<'_, '_> {
             (_, None) => "its accesses cannot be told from others".to_owned(),
         }
     }
+}
+
+/// Whether a run did nothing that the others did not.
+fn is_benign(run: &Ending, serial: &[Ending]) -> bool {
+    harm(run, &serial.iter().collect::<Vec<_>>()).kind == HarmKind::Benign
+}
+
+/// The event that begins the smallest region that both local accesses are in.
+fn innermost_region(events: &[Event], sources: RegionSources, [first, _, second]: [usize; 3]) -> Option<usize> {
+    let thread = events.get(first)?.thread;
+    let mut open: Vec<(RegionSource, usize)> = Vec::new();
+    let own = events.iter().enumerate().take(second + 1).filter(|(_, event)| event.thread == thread);
+    for (at, event) in own {
+        match event.op {
+            Op::RegionBegin(region) if sources.contains(region.source) => open.push((region.source, at)),
+            Op::RegionEnd(region) if sources.contains(region.source) => {
+                let last = open.iter().rposition(|(source, _)| *source == region.source);
+                last.map(|last| open.remove(last));
+            }
+            _ => {}
+        }
+    }
+    open.iter().map(|(_, begin)| *begin).filter(|begin| *begin < first).max()
 }
 
 /// What the three accesses of a finding are known by.

@@ -16,10 +16,12 @@
 mod caught;
 mod execute;
 mod explore;
+mod harm;
 mod hunt;
 mod request;
 mod runs;
 
-pub use caught::{Caught, Confirmation, Explored, Hunted, ObservedRun, Outcome, Totals, Verdict};
+pub use caught::{Atomicity, Caught, Confirmation, Ending, Explored, Hunted, ObservedRun, Outcome, Totals, Verdict};
+pub use harm::{Harm, HarmKind};
 pub use hunt::hunt;
 pub use request::{Explore, HuntError, HuntObserver, HuntRequest, Stage};

@@ -1,6 +1,7 @@
 //! Running the program, and reading what was recorded.
 
-use crate::caught::Outcome;
+use crate::caught::{Ending, Outcome};
+use crate::harm::final_state;
 use crate::request::{HuntError, HuntObserver, HuntRequest};
 use interloper_ladder::Trace;
 use interloper_recorder::{
@@ -36,6 +37,12 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn ended(&self) -> Outcome {
         ended(&self.outcome)
+    }
+
+    /// What came of it.
+    pub(crate) fn ending(&self) -> Ending {
+        let state = final_state(&self.trace.events, &self.trace.tables);
+        Ending { outcome: self.ended(), output: self.output(), state }
     }
 
     pub(crate) fn output(&self) -> CapturedOutput {

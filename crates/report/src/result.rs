@@ -146,7 +146,8 @@ pub struct Finding {
     pub verdict: Verdict,
     /// Why it got no further, where that is not the end of the ladder.
     pub reason: Option<String>,
-    /// What it did when executed; not judged yet.
+    /// What it did when executed: `crash`, `hang`, `assert`, `exit`, `output`, `state` or `benign`; null if that was
+    /// not judged.
     pub harm: Option<&'static str>,
     /// Which of the five patterns.
     pub pattern: &'static str,
@@ -168,6 +169,23 @@ pub struct Finding {
     pub trace: Option<String>,
 }
 
+impl Finding {
+    /// Where its harm stands among the kinds of harm, the worst first; benign comes last.
+    pub fn severity(&self) -> usize {
+        let kinds = ["crash", "hang", "assert", "exit", "output", "state"];
+        match self.harm {
+            Some("benign") => kinds.len() + 1,
+            Some(harm) => kinds.iter().position(|kind| *kind == harm).unwrap_or(kinds.len()),
+            None => kinds.len(),
+        }
+    }
+
+    /// Whether it was executed and did no harm.
+    pub fn is_benign(&self) -> bool {
+        self.harm == Some("benign")
+    }
+}
+
 /// What a program did when a violation was executed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Execution {
@@ -181,6 +199,11 @@ pub struct Execution {
     pub stdout: String,
     /// What it complained about.
     pub stderr: String,
+    /// Whether a serial order of the region and the rest explains it: `proved by condition` or `proved exactly` if
+    /// not, `atomic after all` if so, or `unknown`.
+    pub non_atomic: &'static str,
+    /// What it did that it does not in a serial order, in a sentence; null if that was not judged.
+    pub harm: Option<String>,
 }
 
 /// How far up the ladder a finding got.

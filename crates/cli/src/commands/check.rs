@@ -79,11 +79,14 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     };
     Target::of(args.output.as_deref()).write_text(&rendered)?;
     let counts = &whole.counts;
-    let found = match args.fail_on {
+    // What does no harm does not count.
+    let benign = whole.findings.iter().filter(|finding| finding.is_benign()).count() as u64;
+    let reached = match args.fail_on {
         FailOn::Confirmed => counts.confirmed,
         FailOn::Feasible | FailOn::Plausible => counts.feasible,
         FailOn::Possible => counts.possible,
     };
+    let found = reached.saturating_sub(benign);
     Ok(match (hunted.interrupted, found > 0) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Found,

@@ -1,0 +1,269 @@
+//! What a violation does: the run that shows it, beside serial runs of the same program.
+//!
+//! Serial are the run it was predicted from, in which the remote access came before the region's accesses or
+//! after, and two more, along the witness but for the remote access, which is moved before the region's first
+//! access or behind its second. A serial run that cannot be had (because a lock stands in the way, or the program
+//! goes another way) is done without.
+//!
+//! Harm is what none of the serial runs does, the worst first: a crash, a failed assertion, a hang, another exit
+//! status, other output, other final contents of what threads share. Lines of output count whatever their order,
+//! since the order of lines of different threads is nobody's promise. If there is nothing of the kind, the
+//! violation is *benign*, in this run at least: what harm needs a longer run or another input does not show here.
+
+use crate::caught::{Ending, Outcome};
+use interloper_recorder::{CapturedOutput, Exit};
+use interloper_trace::{Event, Op, Tables};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What a violation did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Harm {
+    /// What kind of harm.
+    pub kind: HarmKind,
+    /// The same in a sentence.
+    pub sentence: String,
+}
+
+/// What kind of harm a violation did, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HarmKind {
+    /// The program was killed by a signal.
+    Crash,
+    /// No thread could go on, or it did not end in time.
+    Hang,
+    /// An assertion failed.
+    Assert,
+    /// Its exit status was another one.
+    Exit,
+    /// It printed something else.
+    Output,
+    /// It left something else in memory that threads share.
+    State,
+    /// None of these.
+    Benign,
+}
+
+impl HarmKind {
+    /// The word for it in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            HarmKind::Crash => "crash",
+            HarmKind::Hang => "hang",
+            HarmKind::Assert => "assert",
+            HarmKind::Exit => "exit",
+            HarmKind::Output => "output",
+            HarmKind::State => "state",
+            HarmKind::Benign => "benign",
+        }
+    }
+}
+
+impl fmt::Display for HarmKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a run did that none of the serial ones does.
+pub(crate) fn harm(run: &Ending, serial: &[&Ending]) -> Harm {
+    let found =
+        ended_otherwise(run, serial).or_else(|| printed_otherwise(run, serial)).or_else(|| left_otherwise(run, serial));
+    found.unwrap_or_else(|| Harm {
+        kind: HarmKind::Benign,
+        sentence: "the program ended as it does in a serial order: same status, same output, same contents of what \
+                   threads share"
+            .to_owned(),
+    })
+}
+
+fn ended_otherwise(run: &Ending, serial: &[&Ending]) -> Option<Harm> {
+    if serial.iter().any(|other| other.outcome == run.outcome) {
+        return None;
+    }
+    let kind = match run.outcome {
+        Outcome::Deadlock | Outcome::TimedOut => HarmKind::Hang,
+        Outcome::Ended(Exit::Signal(_)) if has_failed_assertion(&run.output) => HarmKind::Assert,
+        Outcome::Ended(Exit::Signal(_)) => HarmKind::Crash,
+        Outcome::Ended(Exit::Code(_)) => HarmKind::Exit,
+    };
+    let mut others: Vec<String> = serial.iter().map(|other| other.outcome.to_string()).collect();
+    others.sort_unstable();
+    others.dedup();
+    let sentence = format!("the program {}; in a serial order it {}", run.outcome, others.join(", or "));
+    Some(Harm { kind, sentence })
+}
+
+/// Whether a C assertion says so on standard error.
+fn has_failed_assertion(output: &CapturedOutput) -> bool {
+    String::from_utf8_lossy(&output.stderr).lines().any(|line| line.contains("Assertion") && line.contains("failed"))
+}
+
+fn printed_otherwise(run: &Ending, serial: &[&Ending]) -> Option<Harm> {
+    for stream in [Stream::Output, Stream::Error] {
+        let verb = stream.verb();
+        let own = lines(stream.of(run));
+        let others: Vec<BTreeMap<String, usize>> = serial.iter().map(|other| lines(stream.of(other))).collect();
+        if others.contains(&own) {
+            continue;
+        }
+        let Some(other) = others.first() else { continue };
+        let more = |one: &BTreeMap<String, usize>, two: &BTreeMap<String, usize>| {
+            one.iter()
+                .find(|(line, count)| two.get(*line).is_none_or(|other| other < count))
+                .map(|(line, _)| clip(line))
+        };
+        let sentence = match (more(&own, other), more(other, &own)) {
+            (Some(own), Some(other)) => format!("the program {verb} `{own}`; in a serial order `{other}`"),
+            (Some(own), None) => format!("the program {verb} `{own}`, which it does not in a serial order"),
+            (None, other) => {
+                let other = other.unwrap_or_default();
+                format!("the program never {verb} `{other}`, which it does in a serial order")
+            }
+        };
+        return Some(Harm { kind: HarmKind::Output, sentence });
+    }
+    None
+}
+
+#[derive(Clone, Copy)]
+enum Stream {
+    Output,
+    Error,
+}
+
+impl Stream {
+    fn verb(self) -> &'static str {
+        match self {
+            Stream::Output => "printed",
+            Stream::Error => "wrote to standard error",
+        }
+    }
+
+    fn of(self, ending: &Ending) -> &[u8] {
+        match self {
+            Stream::Output => &ending.output.stdout,
+            Stream::Error => &ending.output.stderr,
+        }
+    }
+}
+
+fn left_otherwise(run: &Ending, serial: &[&Ending]) -> Option<Harm> {
+    let is_other = |other: &&Ending| differences(&run.state, &other.state).next().is_some();
+    if serial.is_empty() || !serial.iter().all(is_other) {
+        return None;
+    }
+    // What differs from all of them says most.
+    let from_all = |name: &str| serial.iter().all(|other| differences(&run.state, &other.state).any(|one| one == name));
+    let first = serial.first()?;
+    let name = differences(&run.state, &first.state)
+        .find(|name| from_all(name))
+        .or_else(|| differences(&run.state, &first.state).next())?;
+    let mut others: Vec<u64> = serial.iter().filter_map(|other| other.state.get(name).copied()).collect();
+    others.sort_unstable();
+    others.dedup();
+    let others: Vec<String> = others.iter().map(u64::to_string).collect();
+    let own = run.state.get(name).copied().unwrap_or_default();
+    let sentence = format!("the program left {own} in {}; in a serial order {}", clip(name), others.join(" or "));
+    Some(Harm { kind: HarmKind::State, sentence })
+}
+
+/// The names of what both know, and know differently.
+fn differences<'a>(one: &'a BTreeMap<String, u64>, two: &'a BTreeMap<String, u64>) -> impl Iterator<Item = &'a str> {
+    one.iter()
+        .filter(|(name, value)| two.get(*name).is_some_and(|other| other != *value))
+        .map(|(name, _)| name.as_str())
+}
+
+/// How often each line was printed.
+fn lines(text: &[u8]) -> BTreeMap<String, usize> {
+    let mut lines = BTreeMap::new();
+    for line in String::from_utf8_lossy(text).lines() {
+        *lines.entry(line.to_owned()).or_default() += 1;
+    }
+    lines
+}
+
+fn clip(text: &str) -> String {
+    const MOST: usize = 120;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// What a run left at each location that it wrote to, by name; what is named alike is left out.
+pub(crate) fn final_state(events: &[Event], tables: &Tables) -> BTreeMap<String, u64> {
+    let mut last = BTreeMap::new();
+    for event in events {
+        match event.op {
+            Op::Write(access) => last.insert(access.location, access.value),
+            Op::ReadModifyWrite(rmw) if rmw.success => last.insert(rmw.location, rmw.written),
+            _ => None,
+        };
+    }
+    let mut state: BTreeMap<String, Option<u64>> = BTreeMap::new();
+    for (location, value) in last {
+        state.entry(tables.location_name(location)).and_modify(|known| *known = None).or_insert(value.get());
+    }
+    state.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// A witness with the remote access moved out of the region: before the first access, or behind the second.
+pub(crate) fn serial_orders(order: &[usize], triple: [usize; 3], events: &[Event]) -> Vec<Vec<usize>> {
+    let place = |event: usize| order.iter().position(|at| *at == event);
+    let [Some(first), Some(_), Some(second)] = triple.map(place) else { return Vec::new() };
+    let local = events[triple[0]].thread;
+    let (own, others): (Vec<usize>, Vec<usize>) =
+        order[first..=second].iter().partition(|at| events[**at].thread == local);
+    let before = &order[..first];
+    vec![[before, &own, &others].concat(), [before, &others, &own].concat()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ending(outcome: Outcome, stdout: &str, stderr: &str, state: &[(&str, u64)]) -> Ending {
+        Ending {
+            outcome,
+            output: CapturedOutput { stdout: stdout.into(), stderr: stderr.into(), truncated: false },
+            state: state.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
+        }
+    }
+
+    const DONE: Outcome = Outcome::Ended(Exit::Code(0));
+
+    fn kind(run: &Ending, serial: &[&Ending]) -> (HarmKind, String) {
+        let Harm { kind, sentence } = harm(run, serial);
+        (kind, sentence)
+    }
+
+    #[test]
+    fn the_worst_is_told() {
+        let serial = ending(DONE, "sum 3\n", "", &[("sum", 3)]);
+        let crash = ending(Outcome::Ended(Exit::Signal(11)), "", "", &[]);
+        let told = "the program was killed by signal 11; in a serial order it exited with status 0";
+        assert_eq!(kind(&crash, &[&serial]), (HarmKind::Crash, told.to_owned()));
+        let complaint = "a.c:3: main: Assertion `x' failed.\n";
+        let assertion = ending(Outcome::Ended(Exit::Signal(6)), "", complaint, &[]);
+        assert_eq!(harm(&assertion, &[&serial]).kind, HarmKind::Assert);
+        assert_eq!(harm(&ending(Outcome::Deadlock, "", "", &[]), &[&serial]).kind, HarmKind::Hang);
+        assert_eq!(harm(&ending(Outcome::Ended(Exit::Code(1)), "", "", &[]), &[&serial]).kind, HarmKind::Exit);
+        let output = ending(DONE, "sum 2\n", "", &[("sum", 2)]);
+        let told = "the program printed `sum 2`; in a serial order `sum 3`";
+        assert_eq!(kind(&output, &[&serial]), (HarmKind::Output, told.to_owned()));
+        let state = ending(DONE, "sum 3\n", "", &[("sum", 2), ("other", 1)]);
+        let told = "the program left 2 in sum; in a serial order 3";
+        assert_eq!(kind(&state, &[&serial]), (HarmKind::State, told.to_owned()));
+    }
+
+    #[test]
+    fn what_one_serial_run_does_is_no_harm() {
+        let one = ending(DONE, "a\nb\n", "", &[("last", 1)]);
+        let two = ending(Outcome::Ended(Exit::Code(1)), "a\n", "", &[("last", 2)]);
+        assert_eq!(harm(&ending(DONE, "b\na\n", "", &[("last", 2)]), &[&one, &two]).kind, HarmKind::Benign);
+        assert_eq!(harm(&two, &[&one, &two]).kind, HarmKind::Benign);
+        assert_eq!(harm(&ending(DONE, "b\na\n", "", &[("last", 3)]), &[&one, &two]).kind, HarmKind::State);
+    }
+}
