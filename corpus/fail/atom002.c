@@ -31,7 +31,7 @@ static void count_request(void) {
 static void release(struct object *o) {
     INTERLOPER_ATOMIC_BEGIN("release");
     pthread_mutex_lock(&lock);
-    o->refs--;  //~ first, remote
+    o->refs--;  //~ first remote
     pthread_mutex_unlock(&lock);
     pthread_mutex_lock(&lock);
     int is_free = o->refs == 0;  //~ second

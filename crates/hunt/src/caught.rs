@@ -90,19 +90,12 @@ pub struct Confirmation {
     pub ending: Ending,
     /// Whether it is explained by a serial order of the region and the rest.
     pub atomicity: Atomicity,
-    /// What it does that no serial run does; none if no other run could be had to compare with.
+    /// What it does that no serial run does; none as long as that was not looked at.
     pub harm: Option<Harm>,
     /// Its trace.
     pub trace: Option<PathBuf>,
     /// Where in that trace the three accesses are.
     pub at: [usize; 3],
-}
-
-impl Confirmation {
-    /// Whether it was seen in this run.
-    pub(crate) fn is_of(&self, run: &crate::runs::Run) -> bool {
-        self.schedule == run.outcome.schedule
-    }
 }
 
 /// What came of a run.

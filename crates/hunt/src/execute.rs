@@ -109,36 +109,45 @@ impl Executor<'_, '_> {
         }
     }
 
-    /// Says of what happened what harm it did, as far as the program may be run.
+    /// Says of what happened what harm it did, as far as the program may be run. `usual` is what came of the run that
+    /// was recorded first.
     pub(crate) fn judge_harm(
         &mut self,
         caught: &mut [Caught],
         from: &Run,
+        usual: &Ending,
         observer: &mut dyn HuntObserver,
     ) -> Result<(), HuntError> {
-        let predicted_from = from.ending();
+        let mut known = vec![usual.clone()];
+        if self.is_serial(from) {
+            known.push(from.ending());
+        }
         for caught in caught {
             let Verdict::Confirmed(confirmation) = &caught.verdict else { continue };
-            let is_serial = !confirmation.is_of(from);
-            let mut serial: Vec<Ending> = is_serial.then(|| predicted_from.clone()).into_iter().collect();
-            // If it is as harmless as the run it was predicted from, no other run is needed to say so.
-            if !serial.is_empty() && is_benign(&confirmation.ending, &serial) {
-                self.set_harm(caught, &serial);
-                continue;
-            }
-            for order in self.serial_orders(caught, &from.trace) {
-                if !self.runner.may_run(observer) {
-                    break;
-                }
-                let directions = Directions::of(&order, &from.trace.events, &from.outcome);
-                let run = self.runner.directed(directions, observer)?;
-                if matches!(run.outcome.directed, Some(Directed::Followed)) && self.shown(caught, &run).is_none() {
-                    serial.push(run.ending());
+            let mut serial = known.clone();
+            // If it is as harmless as these, no other run is needed to say so.
+            if !is_benign(&confirmation.ending, &serial) {
+                for order in self.serial_orders(caught, &from.trace) {
+                    if !self.runner.may_run(observer) {
+                        break;
+                    }
+                    let directions = Directions::of(&order, &from.trace.events, &from.outcome);
+                    let run = self.runner.directed(directions, observer)?;
+                    if self.is_serial(&run) {
+                        serial.push(run.ending());
+                    }
                 }
             }
-            self.set_harm(caught, &serial);
+            set_harm(caught, &serial);
         }
         Ok(())
+    }
+
+    /// Whether a serial order of all regions explains a run.
+    fn is_serial(&self, run: &Run) -> bool {
+        let Trace { events, tables } = &run.trace;
+        let question = Question::whole(events, tables, run.trace.initial_values(), self.regions);
+        judge(&question, &Budget::for_a_finding()) == interloper_judge::Verdict::Atomic
     }
 
     fn serial_orders(&self, caught: &Caught, trace: &Trace) -> Vec<Vec<usize>> {
@@ -146,22 +155,6 @@ impl Executor<'_, '_> {
         let triple = &caught.finding.triple;
         let triple = [triple.first, triple.remote, triple.second].map(|access| access.index.0 as usize);
         serial_orders(&witness.order, triple, &trace.events)
-    }
-
-    fn set_harm(&self, caught: &mut Caught, serial: &[Ending]) {
-        let Verdict::Confirmed(confirmation) = &mut caught.verdict else { return };
-        if serial.is_empty() {
-            return;
-        }
-        let mut found = harm(&confirmation.ending, &serial.iter().collect::<Vec<_>>());
-        // What is explained by a serial order is no fault of the region, whatever else has changed since.
-        if confirmation.atomicity == Atomicity::Atomic && matches!(found.kind, HarmKind::Output | HarmKind::State) {
-            found = Harm {
-                kind: HarmKind::Benign,
-                sentence: "a serial order of the region and the rest explains all that was read and left".to_owned(),
-            };
-        }
-        confirmation.harm = Some(found);
     }
 
     fn shown(&self, caught: &Caught, run: &Run) -> Option<[usize; 3]> {
@@ -182,6 +175,20 @@ impl Executor<'_, '_> {
             (_, None) => "its accesses cannot be told from others".to_owned(),
         }
     }
+}
+
+/// Says what harm a violation did, beside these runs.
+fn set_harm(caught: &mut Caught, serial: &[Ending]) {
+    let Verdict::Confirmed(confirmation) = &mut caught.verdict else { return };
+    let mut found = harm(&confirmation.ending, &serial.iter().collect::<Vec<_>>());
+    // What is explained by a serial order is no fault of the region, whatever else has changed since.
+    if confirmation.atomicity == Atomicity::Atomic && matches!(found.kind, HarmKind::Output | HarmKind::State) {
+        found = Harm {
+            kind: HarmKind::Benign,
+            sentence: "a serial order of the region and the rest explains all that was read and left".to_owned(),
+        };
+    }
+    confirmation.harm = Some(found);
 }
 
 /// Whether a run did nothing that the others did not.

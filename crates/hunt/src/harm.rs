@@ -1,11 +1,12 @@
 //! What a violation does: the run that shows it, beside serial runs of the same program.
 //!
-//! Serial are the run it was predicted from, in which the remote access came before the region's accesses or
-//! after, and two more, along the witness but for the remote access, which is moved before the region's first
-//! access or behind its second. A serial run that cannot be had (because a lock stands in the way, or the program
-//! goes another way) is done without.
+//! Beside it stand the run that was recorded first, which is what the user takes for right, and serial runs: the run
+//! it was predicted from, and two more, along the witness but for the remote access, which is moved before the
+//! region's first access or behind its second. They count if the judge of atomicity finds a serial order of all
+//! regions that explains them. A serial run that cannot be had (because a lock stands in the way, or the program goes
+//! another way) is done without.
 //!
-//! Harm is what none of the serial runs does, the worst first: a crash, a failed assertion, a hang, another exit
+//! Harm is what none of them does, the worst first: a crash, a failed assertion, a hang, another exit
 //! status, other output, other final contents of what threads share. Lines of output count whatever their order,
 //! since the order of lines of different threads is nobody's promise. If there is nothing of the kind, the
 //! violation is *benign*, in this run at least: what harm needs a longer run or another input does not show here.

@@ -75,7 +75,8 @@ impl Hunt<'_> {
             executor.look_for_all(&mut caught, &run, &mut None)?;
         }
         executor.execute(&mut caught, &run.trace, &run.outcome, observer)?;
-        executor.judge_harm(&mut caught, &run, observer)?;
+        let usual = self.runs.first().unwrap_or(&run).ending();
+        executor.judge_harm(&mut caught, &run, &usual, observer)?;
         for caught in &caught {
             if is_confirmed(caught) {
                 self.known.insert(shape(&caught.finding.triple, &run.trace.tables));
