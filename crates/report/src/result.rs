@@ -85,6 +85,8 @@ pub struct RunOutcome {
 /// The size of a trace.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct TraceSummary {
+    /// Where it was read from, if that was a file.
+    pub file: Option<String>,
     /// Events read.
     pub events: u64,
     /// Threads that did anything.
@@ -175,6 +177,8 @@ pub struct Execution {
     pub recorded: String,
     /// Its trace.
     pub trace: Option<String>,
+    /// Where in that trace the three accesses are.
+    pub events: Option<[u64; 3]>,
     /// What it printed.
     pub stdout: String,
     /// What it complained about.

@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::input::Input;
 use crate::message;
 use crate::output::Target;
+use crate::pages;
 use crate::pass::Pass;
 use anyhow::Context as _;
 use interloper_model::{RegionEdge, RegionSources, Regions};
@@ -25,7 +26,7 @@ const TEXT_LIMIT: usize = 20;
 pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
     let input = Input::find_or_latest(args.trace.as_deref(), &args.read)?;
     let sources: RegionSources = args.regions.iter().copied().collect();
-    let Analysed { document, interrupted, found } = match args.property {
+    let Analysed { mut document, interrupted, found } = match args.property {
         Property::Triple => match args.model {
             Some(Model::Lockset) => triples(args, &input, sources)?,
             Some(Model::Causal) => causal::analyse(args, &input, sources, usize::MAX)?,
@@ -33,11 +34,13 @@ pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
         },
         Property::Serial => serial(args, &input, sources)?,
     };
+    document.trace.file = input.path().map(|path| path.display().to_string());
     let rendered = match args.format {
         OutputFormat::Text => text::render(&document, &input.name),
         OutputFormat::Json => {
             serde_json::to_string_pretty(&document).context("cannot write the result as JSON")? + "\n"
         }
+        OutputFormat::Html => pages::of_analysed(&document, &input)?,
     };
     Target::of(args.output.as_deref()).write_text(&rendered)?;
     let undecided = document.counts.unknown > 0;
@@ -60,7 +63,7 @@ pub(crate) struct Analysed {
 fn limit(args: &AnalyzeArgs) -> usize {
     args.limit.unwrap_or(match args.format {
         OutputFormat::Text => TEXT_LIMIT,
-        OutputFormat::Json => usize::MAX,
+        OutputFormat::Json | OutputFormat::Html => usize::MAX,
     })
 }
 
