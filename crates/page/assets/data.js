@@ -43,6 +43,7 @@ class Track {
     this.name = nameOf(raw.name);
     this.threads = raw.threads.map(nameOf);
     this.cache = new Array(raw.t.length);
+    this.hasValues = raw.v.some((value) => value !== null);
   }
 
   event(row) {

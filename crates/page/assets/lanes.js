@@ -1,7 +1,9 @@
 // Threads as lanes, time downwards. Only rows that can be seen are in the document.
 
 const ROW = 30;
-const LEAST_LANE = 176;
+// The two lanes that matter get more room than the others.
+const LANE = 224;
+const OTHER_LANE = 152;
 const GUTTER = 62;
 const RAIL = 16;
 const OVERSCAN = 8;
@@ -39,9 +41,12 @@ class Lanes {
     this.positions = positions;
     this.rowOf = new Map(positions.map((position, row) => [position, row]));
     const present = new Set(positions.map((position) => order.at(position).thread));
-    this.lanes = [...present].sort((one, other) => one - other);
-    // Threads have numbers in the order in which they were first met, which is not that of their names.
-    this.lanes.sort((one, other) => compareNames(order.track.threads[one], order.track.threads[other]));
+    // The two that matter stand at the right, the region's first, as they do in the cards above.
+    const rank = (name) => threads.findIndex((thread) => nameOf(thread) === name);
+    this.lanes = [...present].sort((one, other) => {
+      const [first, second] = [order.track.threads[one], order.track.threads[other]];
+      return rank(first) - rank(second) || compareNames(first, second);
+    });
     this.laneOf = new Map(this.lanes.map((thread, lane) => [thread, lane]));
     this.roles = this.lanes.map((thread) => {
       const name = order.track.threads[thread];
@@ -50,14 +55,14 @@ class Lanes {
     this.arrows = visibleArrows(order, this.rowOf);
     this.spans = visibleSpans(order, positions);
     this.region = this.regionRows();
-    this.lane = Math.max(LEAST_LANE, Math.floor((this.root.clientWidth - GUTTER - 20) / this.lanes.length));
-    const width = GUTTER + this.lanes.length * this.lane;
+    this.measure();
+    const width = this.left(this.lanes.length);
     this.view.style.height = `min(62vh, 640px, ${positions.length * ROW + 2}px)`;
     this.head.replaceChildren(
       el("span", { class: "gutter" }, "event"),
       ...this.lanes.map((thread, lane) => {
         const head = named("span", `lane-head ${this.roles[lane]}`, order.track.threads[thread], 24);
-        head.style.width = `${this.lane}px`;
+        head.style.width = `${this.widths[lane]}px`;
         return head;
       }),
       el("span", { class: "rest" }),
@@ -66,6 +71,21 @@ class Lanes {
     this.canvas.style.minWidth = `${width}px`;
     this.drawing.setAttribute("width", width);
     this.shown = null;
+  }
+
+  /** How wide lanes are: all alike if there is room for that. */
+  measure() {
+    const room = this.root.clientWidth - GUTTER - 20;
+    const others = this.roles.filter((role) => role === "other").length;
+    const main = Math.max(1, this.lanes.length - others);
+    const even = Math.floor(room / this.lanes.length);
+    const wide = Math.max(LANE, Math.floor((room - others * OTHER_LANE) / main));
+    this.widths = this.roles.map((role) => (even >= LANE ? even : role === "other" ? OTHER_LANE : wide));
+  }
+
+  /** Where a lane begins. */
+  left(lane) {
+    return this.widths.slice(0, lane).reduce((sum, width) => sum + width, GUTTER);
   }
 
   /** Moves to a row, and brings it into view. */
@@ -111,8 +131,8 @@ class Lanes {
       event.name ? named("span", "target", event.name, 40) : null,
       value === null ? null : el("span", { class: "value" }, value),
     );
-    cell.style.marginLeft = `${lane * this.lane}px`;
-    cell.style.width = `${this.lane}px`;
+    cell.style.marginLeft = `${this.left(lane) - GUTTER}px`;
+    cell.style.width = `${this.widths[lane]}px`;
     const option = el(
       "div",
       {
@@ -148,7 +168,7 @@ class Lanes {
     const height = (last - first + 1) * ROW;
     this.drawing.style.top = `${top}px`;
     this.drawing.setAttribute("height", Math.max(height, 0));
-    const x = (thread) => GUTTER + this.laneOf.get(thread) * this.lane + RAIL;
+    const x = (thread) => this.left(this.laneOf.get(thread)) + RAIL;
     const y = (row) => row * ROW + ROW / 2 - top;
     const parts = [];
     const region = this.region;
@@ -156,7 +176,7 @@ class Lanes {
       const from = y(region.from) - ROW / 2 + 1;
       const to = y(region.to) + ROW / 2 - 1;
       parts.push(
-        svg("rect", { class: "region", x: x(region.thread) - RAIL + 2, y: from, width: this.lane - 6, height: to - from, rx: 6 }),
+        svg("rect", { class: "region", x: x(region.thread) - RAIL + 2, y: from, width: this.widths[this.laneOf.get(region.thread)] - 6, height: to - from, rx: 6 }),
       );
     }
     for (const thread of this.lanes) {

@@ -78,11 +78,13 @@ class ValuesPane {
   constructor() {
     this.body = el("tbody");
     this.heads = el("tr");
+    this.none = el("p", { class: "quiet none" }, "No values were recorded in this trace.");
     this.root = el(
       "section",
       { class: "pane values", "aria-labelledby": "values-title" },
       el("h3", { class: "pane-title", id: "values-title" }, "Shared variables"),
       el("div", { class: "scroll", tabindex: "0", role: "group", "aria-labelledby": "values-title" }, el("table", {}, el("thead", {}, this.heads), this.body)),
+      this.none,
     );
   }
 
@@ -98,22 +100,25 @@ class ValuesPane {
     const all = [...memory.values()];
     const ours = all.filter((entry) => entry.name === variable);
     const others = all.filter((entry) => entry.name !== variable).sort((one, other) => other.at - one.at);
-    const shown = [...ours, ...others].slice(0, MOST);
+    const shown = [...ours, ...(order.track.hasValues ? others : [])].slice(0, MOST);
     if (ours.length === 0) shown.unshift({ name: variable, value: null, size: 0, seen: new Map(), at: -1 });
-    this.body.replaceChildren(...shown.map((entry) => this.row(entry, position, variable, numbers)));
+    this.none.hidden = order.track.hasValues;
+    const isInside = order.region !== null && position >= order.region[0] && position <= order.region[1];
+    this.body.replaceChildren(...shown.map((entry) => this.row(entry, position, variable, numbers, isInside)));
   }
 
-  row(entry, position, variable, threads) {
+  row(entry, position, variable, threads, isInside) {
     const isOurs = entry.name === variable;
     return el(
       "tr",
       { class: `${isOurs ? "ours" : ""}${entry.at === position ? " touched" : ""}` },
       el("th", { scope: "row" }, named("code", "", nameOf(entry.name), 32)),
       el("td", { class: "value" }, entry.at < 0 ? "–" : valueText(entry.value, entry.size) + (entry.isOld ? " (before a gap)" : "")),
-      ...threads.map((thread) => {
+      ...threads.map((thread, role) => {
         if (!entry.seen.has(thread)) return el("td", { class: "quiet" }, "–");
         const seen = entry.seen.get(thread);
-        const isStale = isOurs && seen !== null && entry.value !== null && String(seen) !== String(entry.value);
+        // What the region's thread goes by while it is in the region, and is no longer so.
+        const isStale = isOurs && role === 0 && isInside && seen !== null && entry.value !== null && String(seen) !== String(entry.value);
         return el("td", { class: isStale ? "stale" : "" }, valueText(seen, entry.size), isStale ? " " : null, isStale ? el("span", { class: "tag" }, "old") : null);
       }),
     );

@@ -89,8 +89,8 @@ fn list(html: &mut Html, page: &Page) {
             html.raw(" ").element("span", class, &text::clipped(harm, 40));
         }
         html.raw("<span class=\"list-variable\">").name("code", "", &found.variable.name).raw("</span>");
-        html.raw("<span class=\"list-threads\">").name("span", "", &found.region.thread);
-        html.raw(" ‹ ").name("span", "", found.remote_thread());
+        html.raw("<span class=\"list-threads\">").name("span", "", found.remote_thread());
+        html.raw(" into ").name("span", "", &found.region.thread);
         html.text(&format!(" · {}", text::clipped(&found.pattern, 12))).raw("</span></a></li>");
     }
     html.raw("</ol></nav>\n");

@@ -116,7 +116,7 @@ pub(crate) fn harm(finding: &Finding) -> Option<String> {
         "assert" => "Harm: an assertion fails.".to_owned(),
         "exit" => "Harm: the program ends with another status.".to_owned(),
         "output" => "Harm: the program prints something else.".to_owned(),
-        "state" => "Harm: the program is left in a state that no serial order gives.".to_owned(),
+        "state" => "Harm: the program is left in another state.".to_owned(),
         "benign" => "Benign: no harm came of it.".to_owned(),
         other => format!("Harm: {}.", name(other)),
     });
