@@ -303,6 +303,9 @@ pub(crate) struct ViewArgs {
     /// Where to write the page, or - for standard output [default: beside the result]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// The trace that was analysed, if the result does not say
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
     /// Show no source code
     #[arg(long)]
     pub(crate) no_source: bool,

@@ -29,7 +29,7 @@ pub(crate) fn of_analysed(document: &Document, input: &Input) -> anyhow::Result<
     let mut page = page(document, &input.name)?;
     page.read_traces(&mut |name| match name {
         TraceName::Analysed => read(input.open().ok()?),
-        TraceName::Run(path) => shelf.trace(path),
+        TraceName::Run(path) => shelf.trace(Path::new(path)),
     });
     shelf.add_sources(&mut page);
     Ok(page.render())
@@ -38,16 +38,19 @@ pub(crate) fn of_analysed(document: &Document, input: &Input) -> anyhow::Result<
 /// The page of a program that was just checked. `result` is where the result was stored.
 pub(crate) fn of_checked(document: &Document, result: &Path) -> anyhow::Result<String> {
     let mut page = page(document, &result.display().to_string())?;
-    fill(&mut page, result, true);
+    fill(&mut page, result, None, true);
     Ok(page.render())
 }
 
-/// The page of a result that was stored.
-pub(crate) fn of_stored(result: &Path, with_source: bool) -> anyhow::Result<String> {
+/// The page of a result that was stored. `trace` is the one that was analysed, if the result does not say.
+pub(crate) fn of_stored(result: &Path, trace: Option<&Path>, with_source: bool) -> anyhow::Result<String> {
     let name = result.display().to_string();
     let json = std::fs::read_to_string(result).with_context(|| format!("{name}: cannot read"))?;
     let mut page = Page::new(&name, &json).with_context(|| name.clone())?;
-    fill(&mut page, result, with_source);
+    if let Some(trace) = trace {
+        trace.metadata().with_context(|| format!("{}: cannot read", trace.display()))?;
+    }
+    fill(&mut page, result, trace, with_source);
     Ok(page.render())
 }
 
@@ -56,14 +59,15 @@ fn page(document: &Document, name: &str) -> anyhow::Result<Page> {
     Page::new(name, &json).context("cannot make a page of the result")
 }
 
-fn fill(page: &mut Page, result: &Path, with_source: bool) {
-    let analysed = page.result().trace.file.clone();
+fn fill(page: &mut Page, result: &Path, trace: Option<&Path>, with_source: bool) {
+    let given = trace.and_then(|trace| std::path::absolute(trace).ok());
+    let analysed = given.or_else(|| page.result().trace.file.clone().map(PathBuf::from));
     let program = page.result().program.as_ref().and_then(|program| program.folder.clone());
     let folders = [store::folder_of_result(result), program.map(PathBuf::from), Some(PathBuf::from("."))];
     let shelf = Shelf { folders: folders.into_iter().flatten().collect(), made: modified(result) };
     page.read_traces(&mut |name| match name {
         TraceName::Analysed => shelf.trace(analysed.as_deref()?),
-        TraceName::Run(path) => shelf.trace(path),
+        TraceName::Run(path) => shelf.trace(Path::new(path)),
     });
     if with_source {
         shelf.add_sources(page);
@@ -79,11 +83,11 @@ struct Shelf {
 }
 
 impl Shelf {
-    fn find(&self, name: &str) -> Option<PathBuf> {
+    fn find(&self, name: &Path) -> Option<PathBuf> {
         self.folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file())
     }
 
-    fn trace(&self, name: &str) -> Option<RecordedTrace> {
+    fn trace(&self, name: &Path) -> Option<RecordedTrace> {
         let path = self.find(name)?;
         let open = |std_dialect| {
             let options = ReadOptions { std_dialect, ..ReadOptions::default() };
@@ -105,7 +109,7 @@ impl Shelf {
         if !EXTENSIONS.contains(&extension.as_str()) {
             return None;
         }
-        let path = self.find(name)?;
+        let path = self.find(Path::new(name))?;
         let mut bytes = Vec::new();
         let file = std::fs::File::open(&path).ok()?;
         file.take(MOST_SOURCE + 1).read_to_end(&mut bytes).ok()?;

@@ -88,9 +88,9 @@ fn analyses_as_pages() {
     assert!(page.stdout.contains("1 feasible atomicity violation"));
     assert_eq!(folder.cli("analyze t.std --format html -o page.html").stdout, "");
     assert_eq!(folder.text("page.html"), page.stdout);
-    // The same by way of the JSON form, which names the trace.
+    // The same by way of the JSON form, which does not name the trace.
     assert_eq!(folder.cli("analyze t.std --format json -o result.json").code, 1);
-    assert_eq!(folder.cli("view result.json").stdout, "result.html\n");
+    assert_eq!(folder.cli("view result.json --trace t.std").stdout, "result.html\n");
     assert_eq!(embedded(&folder.text("result.html")), embedded(&page.stdout));
     assert!(
         folder.cli("analyze t.std --format html --model lockset").stdout.contains("1 possible atomicity violation")
@@ -104,10 +104,13 @@ fn analyses_as_pages() {
     assert_eq!(embedded(&piped.stdout)["tracks"], embedded(&page.stdout)["tracks"]);
     // A trace that is another by now is not shown as the one that was analysed.
     folder.write("t.std", numbered("x|r(a) x|r(a) x|w(b) x|r(b) x|r(c) x|r(c) x|r(c) y|w(c) y|w(c) y|w(c) y|w(c)"));
-    assert_eq!(folder.cli("view result.json").code, 0);
+    assert_eq!(folder.cli("view result.json --trace t.std").code, 0);
     let text = folder.text("result.html");
     assert!(text.contains("since it is not what the result speaks of"), "{text}");
     assert_eq!(embedded(&text)["tracks"], json!([]));
+    assert_eq!(folder.cli("view result.json").code, 0);
+    assert!(folder.text("result.html").contains("since it cannot be read: the analysed trace"));
+    assert!(folder.cli("view result.json --trace u.std").refused().starts_with("error: u.std: cannot read"));
 }
 
 /// What the script of a page is given.

@@ -80,7 +80,7 @@ class Lanes {
     const main = Math.max(1, this.lanes.length - others);
     const even = Math.floor(room / this.lanes.length);
     const wide = Math.max(LANE, Math.floor((room - others * OTHER_LANE) / main));
-    this.widths = this.roles.map((role) => (even >= LANE ? even : role === "other" ? OTHER_LANE : wide));
+    this.widths = this.roles.map((role) => (even >= 2 * OTHER_LANE ? even : role === "other" ? OTHER_LANE : wide));
   }
 
   /** Where a lane begins. */

@@ -43,7 +43,7 @@ fields! {
 
     /// The size of a trace.
     TraceSummary {
-        /// Where it was read from.
+        /// Where it is, if the result says so.
         file: Option<String>,
         /// Events.
         events: u64,

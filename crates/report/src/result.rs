@@ -85,7 +85,9 @@ pub struct RunOutcome {
 /// The size of a trace.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct TraceSummary {
-    /// Where it was read from, if that was a file.
+    /// Where it is, of a run that was recorded for this result. Not said of traces that were given: the same events
+    /// give the same result, whatever file they come from.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Events read.
     pub events: u64,

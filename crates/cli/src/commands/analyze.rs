@@ -26,7 +26,7 @@ const TEXT_LIMIT: usize = 20;
 pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
     let input = Input::find_or_latest(args.trace.as_deref(), &args.read)?;
     let sources: RegionSources = args.regions.iter().copied().collect();
-    let Analysed { mut document, interrupted, found } = match args.property {
+    let Analysed { document, interrupted, found } = match args.property {
         Property::Triple => match args.model {
             Some(Model::Lockset) => triples(args, &input, sources)?,
             Some(Model::Causal) => causal::analyse(args, &input, sources, usize::MAX)?,
@@ -34,7 +34,6 @@ pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
         },
         Property::Serial => serial(args, &input, sources)?,
     };
-    document.trace.file = input.path().map(|path| path.display().to_string());
     let rendered = match args.format {
         OutputFormat::Text => text::render(&document, &input.name),
         OutputFormat::Json => {

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 pub(crate) fn run(args: &ViewArgs) -> anyhow::Result<Exit> {
     let result = find(args.result.as_deref())?;
-    let page = pages::of_stored(&result, !args.no_source)?;
+    let page = pages::of_stored(&result, args.trace.as_deref(), !args.no_source)?;
     let beside = result.with_extension("html");
     let output = args.output.as_deref().unwrap_or(&beside);
     let target = Target::of(Some(output));
