@@ -186,6 +186,9 @@ impl Story {
                 is_foreign |= matches!(wish.accesses, Accesses::At(_));
                 continue;
             };
+            if picture.order.is_empty() {
+                continue;
+            }
             if !is_whole && kept.len() + picture.order.len() > rest.events {
                 self.left_out += 1;
                 continue;
