@@ -13,6 +13,7 @@ const EXAMPLES: &str = "\
 Examples:
   interloper check -- ./program arguments       what can go wrong? prove it
   interloper replay 7f3a                        make it happen again
+  interloper view                               look at it in a browser, step by step
   interloper record -- ./program arguments      what do its threads do?
   interloper analyze                            what could have gone wrong?
   interloper analyze run.std                    which violations are possible?
@@ -61,6 +62,8 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// Predict violations from a trace
     Analyze(AnalyzeArgs),
+    /// Make a page of a result, to step through its witnesses in a browser
+    View(ViewArgs),
     /// Count what a trace holds
     Stats(StatsArgs),
     /// Show the events of a trace as text
@@ -109,7 +112,7 @@ pub(crate) struct CheckArgs {
     /// List what was proved infeasible, too
     #[arg(long)]
     pub(crate) explain_infeasible: bool,
-    /// How many findings to list; all are counted [default: 20 as text, all as JSON]
+    /// How many findings to list; all are counted [default: 20 as text, else all]
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
     /// The least verdict that makes the exit code 1
@@ -259,7 +262,7 @@ pub(crate) struct AnalyzeArgs {
     pub(crate) explain_infeasible: bool,
     #[command(flatten)]
     pub(crate) effort: EffortArgs,
-    /// How many findings to list; all are counted [default: 20 as text, all as JSON]
+    /// How many findings to list; all are counted [default: 20 as text, else all]
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
     /// The least verdict that makes the exit code 1 [default: the highest the model can give]
@@ -298,6 +301,24 @@ impl EffortArgs {
 }
 
 #[derive(Debug, ClapArgs)]
+pub(crate) struct ViewArgs {
+    /// The result: a file, or the number that check gave it [default: the latest]
+    pub(crate) result: Option<PathBuf>,
+    /// Where to write the page, or - for standard output [default: beside the result]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// The trace that was analysed, if the result does not say
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Show no source code
+    #[arg(long)]
+    pub(crate) no_source: bool,
+    /// Open it in the browser, on a terminal
+    #[arg(long)]
+    pub(crate) open: bool,
+}
+
+#[derive(Debug, ClapArgs)]
 pub(crate) struct StatsArgs {
     /// The trace: .ilt, .std, .jsonl, .data (RapidBin), or - with --input-format [default: the latest
     /// recorded]
@@ -306,7 +327,7 @@ pub(crate) struct StatsArgs {
     pub(crate) read: ReadArgs,
     /// How to write the numbers
     #[arg(long, default_value = "text")]
-    pub(crate) format: OutputFormat,
+    pub(crate) format: StatsFormat,
     /// Write them to a file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -458,6 +479,14 @@ pub(crate) enum Property {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
+    Text,
+    Json,
+    /// A page for a browser, with nothing beside it
+    Html,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StatsFormat {
     Text,
     Json,
 }

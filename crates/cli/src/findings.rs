@@ -139,6 +139,7 @@ pub(crate) fn of_hunt(hunted: &Hunted, request: &HuntRequest, explore: &str, exp
         notes.push("interrupted: what was found by then is listed".to_owned());
     }
     let mut document = build::document(&facts, "causal", hunt_counts(hunted), all, notes);
+    document.trace.file = Some(first.path.display().to_string());
     document.program = Some(Program {
         command: request.record.launch.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         folder: std::env::current_dir().ok().map(|folder| folder.display().to_string()),
@@ -165,6 +166,7 @@ fn executed<'a>(caught: &'a Caught, recorded: &str) -> Decided<'a> {
                 ended: confirmation.ending.outcome.to_string(),
                 recorded: recorded.to_owned(),
                 trace: confirmation.trace.as_ref().map(|path| path.display().to_string()),
+                events: confirmation.trace.as_ref().map(|_| confirmation.at.map(|at| at as u64)),
                 stdout: String::from_utf8_lossy(&confirmation.ending.output.stdout).into_owned(),
                 stderr: String::from_utf8_lossy(&confirmation.ending.output.stderr).into_owned(),
                 non_atomic: confirmation.atomicity.name(),

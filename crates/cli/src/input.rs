@@ -76,6 +76,14 @@ impl Input {
         opened.with_context(|| self.name.clone())
     }
 
+    /// Where it is, if it is a file.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match &self.place {
+            Place::File(path) => Some(path),
+            Place::Spool(_) => None,
+        }
+    }
+
     /// Its size in bytes.
     pub(crate) fn bytes(&self) -> Option<u64> {
         match &self.place {

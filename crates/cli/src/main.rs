@@ -11,6 +11,7 @@ mod input;
 mod interrupt;
 mod message;
 mod output;
+mod pages;
 mod pass;
 mod progress;
 mod recording;

@@ -89,6 +89,17 @@ pub(crate) fn latest_result() -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
+/// Where the result with this number is.
+pub(crate) fn result_numbered(number: u64) -> PathBuf {
+    Path::new(FOLDER).join("results").join(number.to_string()).join(RESULT)
+}
+
+/// The folder in which a result was made, if it is where such results are.
+pub(crate) fn folder_of_result(result: &Path) -> Option<PathBuf> {
+    let store = result.parent()?.parent()?.parent()?;
+    store.ends_with(FOLDER).then(|| store.parent().map(Path::to_owned))?
+}
+
 /// A folder for libraries that stand in for others.
 pub(crate) fn shim_folder() -> anyhow::Result<PathBuf> {
     let folder = Path::new(FOLDER).join("shim");

@@ -16,6 +16,9 @@ use interloper_trace::{Event, EventIndex, Op, RegionSource};
 use interloper_witness::confirm::{Identity, shows};
 use std::path::PathBuf;
 
+/// In how many other ways a program goes on after a violation that did no harm.
+const CONTINUATIONS: u64 = 4;
+
 /// Executes the witnesses of what was found in one recorded run.
 pub(crate) struct Executor<'r, 'q> {
     pub(crate) runner: &'r mut Runner<'q>,
@@ -126,7 +129,7 @@ impl Executor<'_, '_> {
             let Verdict::Confirmed(confirmation) = &caught.verdict else { continue };
             let mut serial = known.clone();
             // If it is as harmless as these, no other run is needed to say so.
-            if !is_benign(&confirmation.ending, &serial) {
+            if !is_benign(caught, &confirmation.ending, &serial) {
                 for order in self.serial_orders(caught, &from.trace) {
                     if !self.runner.may_run(observer) {
                         break;
@@ -139,6 +142,42 @@ impl Executor<'_, '_> {
                 }
             }
             set_harm(caught, &serial);
+            self.go_on_otherwise(caught, from, &serial, observer)?;
+        }
+        Ok(())
+    }
+
+    /// A violation that did no harm may do some if the program goes on in another way. What ends otherwise then
+    /// counts; what is only printed or left otherwise does not, since that may come of the other way alone.
+    fn go_on_otherwise(
+        &mut self,
+        caught: &mut Caught,
+        from: &Run,
+        serial: &[Ending],
+        observer: &mut dyn HuntObserver,
+    ) -> Result<(), HuntError> {
+        let Standing::Feasible(witness) = &caught.finding.standing else { return Ok(()) };
+        let directions = Directions::of(&witness.order, &from.trace.events, &from.outcome);
+        for seed in 0..CONTINUATIONS {
+            let Verdict::Confirmed(confirmation) = &caught.verdict else { return Ok(()) };
+            let ends_as_usual = confirmation.harm.as_ref().is_some_and(|harm| harm.kind >= HarmKind::Output);
+            if !ends_as_usual || !self.runner.may_run(observer) {
+                return Ok(());
+            }
+            let run = self.runner.directed_then_random(directions.clone(), seed, observer)?;
+            let Some(at) = self.shown(caught, &run) else { continue };
+            let found = harm(&run.ending(), &serial.iter().collect::<Vec<_>>(), &[]);
+            if found.kind < HarmKind::Output {
+                let trace = Some(self.runner.keep(&run.path)?);
+                caught.verdict = Verdict::Confirmed(Box::new(Confirmation {
+                    schedule: run.outcome.schedule.clone(),
+                    ending: run.ending(),
+                    atomicity: self.atomicity(&run, at),
+                    harm: Some(found),
+                    trace,
+                    at,
+                }));
+            }
         }
         Ok(())
     }
@@ -180,7 +219,8 @@ impl Executor<'_, '_> {
 /// Says what harm a violation did, beside these runs.
 fn set_harm(caught: &mut Caught, serial: &[Ending]) {
     let Verdict::Confirmed(confirmation) = &mut caught.verdict else { return };
-    let mut found = harm(&confirmation.ending, &serial.iter().collect::<Vec<_>>());
+    let variable = caught.identities.as_ref().map(|identities| identities[0].location.clone());
+    let mut found = harm(&confirmation.ending, &serial.iter().collect::<Vec<_>>(), variable.as_slice());
     // What is explained by a serial order is no fault of the region, whatever else has changed since.
     if confirmation.atomicity == Atomicity::Atomic && matches!(found.kind, HarmKind::Output | HarmKind::State) {
         found = Harm {
@@ -192,8 +232,9 @@ fn set_harm(caught: &mut Caught, serial: &[Ending]) {
 }
 
 /// Whether a run did nothing that the others did not.
-fn is_benign(run: &Ending, serial: &[Ending]) -> bool {
-    harm(run, &serial.iter().collect::<Vec<_>>()).kind == HarmKind::Benign
+fn is_benign(caught: &Caught, run: &Ending, serial: &[Ending]) -> bool {
+    let variable = caught.identities.as_ref().map(|identities| identities[0].location.clone());
+    harm(run, &serial.iter().collect::<Vec<_>>(), variable.as_slice()).kind == HarmKind::Benign
 }
 
 /// The event that begins the smallest region that both local accesses are in.

@@ -7,9 +7,11 @@
 //! another way) is done without.
 //!
 //! Harm is what none of them does, the worst first: a crash, a failed assertion, a hang, another exit
-//! status, other output, other final contents of what threads share. Lines of output count whatever their order,
-//! since the order of lines of different threads is nobody's promise. If there is nothing of the kind, the
-//! violation is *benign*, in this run at least: what harm needs a longer run or another input does not show here.
+//! status, other output, other final contents of the variable. Lines of output count whatever their order, since the
+//! order of lines of different threads is nobody's promise; and the rest of memory does not count, since what threads
+//! do at the same time on purpose leaves it in other ways than serial runs, too. Before a violation is called
+//! *benign*, the program goes on from it in a few other ways. What harm needs a longer run or another input does not
+//! show here.
 
 use crate::caught::{Ending, Outcome};
 use interloper_recorder::{CapturedOutput, Exit};
@@ -66,14 +68,14 @@ impl fmt::Display for HarmKind {
     }
 }
 
-/// What a run did that none of the serial ones does.
-pub(crate) fn harm(run: &Ending, serial: &[&Ending]) -> Harm {
-    let found =
-        ended_otherwise(run, serial).or_else(|| printed_otherwise(run, serial)).or_else(|| left_otherwise(run, serial));
+/// What a run did that none of the serial ones does; of memory, these variables count.
+pub(crate) fn harm(run: &Ending, serial: &[&Ending], variables: &[String]) -> Harm {
+    let left_otherwise = || variables.iter().find_map(|variable| left_otherwise(run, serial, variable));
+    let found = ended_otherwise(run, serial).or_else(|| printed_otherwise(run, serial)).or_else(left_otherwise);
     found.unwrap_or_else(|| Harm {
         kind: HarmKind::Benign,
-        sentence: "the program ended as it does in a serial order: same status, same output, same contents of what \
-                   threads share"
+        sentence: "the program ended as it does in a serial order: same status, same output, same contents of the \
+                   variable"
             .to_owned(),
     })
 }
@@ -149,31 +151,17 @@ impl Stream {
     }
 }
 
-fn left_otherwise(run: &Ending, serial: &[&Ending]) -> Option<Harm> {
-    let is_other = |other: &&Ending| differences(&run.state, &other.state).next().is_some();
-    if serial.is_empty() || !serial.iter().all(is_other) {
+fn left_otherwise(run: &Ending, serial: &[&Ending], variable: &str) -> Option<Harm> {
+    let own = run.state.get(variable)?;
+    let mut others: Vec<u64> = serial.iter().filter_map(|other| other.state.get(variable).copied()).collect();
+    if others.is_empty() || others.contains(own) {
         return None;
     }
-    // What differs from all of them says most.
-    let from_all = |name: &str| serial.iter().all(|other| differences(&run.state, &other.state).any(|one| one == name));
-    let first = serial.first()?;
-    let name = differences(&run.state, &first.state)
-        .find(|name| from_all(name))
-        .or_else(|| differences(&run.state, &first.state).next())?;
-    let mut others: Vec<u64> = serial.iter().filter_map(|other| other.state.get(name).copied()).collect();
     others.sort_unstable();
     others.dedup();
     let others: Vec<String> = others.iter().map(u64::to_string).collect();
-    let own = run.state.get(name).copied().unwrap_or_default();
-    let sentence = format!("the program left {own} in {}; in a serial order {}", clip(name), others.join(" or "));
+    let sentence = format!("the program left {own} in {}; in a serial order {}", clip(variable), others.join(" or "));
     Some(Harm { kind: HarmKind::State, sentence })
-}
-
-/// The names of what both know, and know differently.
-fn differences<'a>(one: &'a BTreeMap<String, u64>, two: &'a BTreeMap<String, u64>) -> impl Iterator<Item = &'a str> {
-    one.iter()
-        .filter(|(name, value)| two.get(*name).is_some_and(|other| other != *value))
-        .map(|(name, _)| name.as_str())
 }
 
 /// How often each line was printed.
@@ -236,7 +224,7 @@ mod tests {
     const DONE: Outcome = Outcome::Ended(Exit::Code(0));
 
     fn kind(run: &Ending, serial: &[&Ending]) -> (HarmKind, String) {
-        let Harm { kind, sentence } = harm(run, serial);
+        let Harm { kind, sentence } = harm(run, serial, &["sum".to_owned()]);
         (kind, sentence)
     }
 
@@ -248,9 +236,9 @@ mod tests {
         assert_eq!(kind(&crash, &[&serial]), (HarmKind::Crash, told.to_owned()));
         let complaint = "a.c:3: main: Assertion `x' failed.\n";
         let assertion = ending(Outcome::Ended(Exit::Signal(6)), "", complaint, &[]);
-        assert_eq!(harm(&assertion, &[&serial]).kind, HarmKind::Assert);
-        assert_eq!(harm(&ending(Outcome::Deadlock, "", "", &[]), &[&serial]).kind, HarmKind::Hang);
-        assert_eq!(harm(&ending(Outcome::Ended(Exit::Code(1)), "", "", &[]), &[&serial]).kind, HarmKind::Exit);
+        assert_eq!(harm(&assertion, &[&serial], &[]).kind, HarmKind::Assert);
+        assert_eq!(harm(&ending(Outcome::Deadlock, "", "", &[]), &[&serial], &[]).kind, HarmKind::Hang);
+        assert_eq!(harm(&ending(Outcome::Ended(Exit::Code(1)), "", "", &[]), &[&serial], &[]).kind, HarmKind::Exit);
         let output = ending(DONE, "sum 2\n", "", &[("sum", 2)]);
         let told = "the program printed `sum 2`; in a serial order `sum 3`";
         assert_eq!(kind(&output, &[&serial]), (HarmKind::Output, told.to_owned()));
@@ -263,8 +251,11 @@ mod tests {
     fn what_one_serial_run_does_is_no_harm() {
         let one = ending(DONE, "a\nb\n", "", &[("last", 1)]);
         let two = ending(Outcome::Ended(Exit::Code(1)), "a\n", "", &[("last", 2)]);
-        assert_eq!(harm(&ending(DONE, "b\na\n", "", &[("last", 2)]), &[&one, &two]).kind, HarmKind::Benign);
-        assert_eq!(harm(&two, &[&one, &two]).kind, HarmKind::Benign);
-        assert_eq!(harm(&ending(DONE, "b\na\n", "", &[("last", 3)]), &[&one, &two]).kind, HarmKind::State);
+        let last = ["last".to_owned()];
+        let harm = |run: &Ending| harm(run, &[&one, &two], &last).kind;
+        assert_eq!(harm(&ending(DONE, "b\na\n", "", &[("last", 2)])), HarmKind::Benign);
+        assert_eq!(harm(&two), HarmKind::Benign);
+        assert_eq!(harm(&ending(DONE, "b\na\n", "", &[("last", 3)])), HarmKind::State);
+        assert_eq!(harm(&ending(DONE, "b\na\n", "", &[("other", 3)])), HarmKind::Benign);
     }
 }

@@ -5,7 +5,7 @@ use crate::harm::final_state;
 use crate::request::{HuntError, HuntObserver, HuntRequest};
 use interloper_ladder::Trace;
 use interloper_recorder::{
-    CapturedOutput, Directions, Input, Printing, RecordError, RecordOutcome, RecordRequest, RunNotice, record,
+    CapturedOutput, Directions, Input, Policy, Printing, RecordError, RecordOutcome, RecordRequest, RunNotice, record,
 };
 use interloper_trace::file::{ReadOptions, TraceReader};
 use std::path::{Path, PathBuf};
@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 
 /// A run that takes so many times as long as the first will not end.
 const PATIENCE: u32 = 10;
+
+/// How many steps a thread has at a time, on average, where threads are to get in each other's way.
+const RESTLESS: u64 = 8;
 
 /// Runs the program again and again, under the same circumstances.
 pub(crate) struct Runner<'r> {
@@ -100,6 +103,24 @@ impl<'r> Runner<'r> {
     ) -> Result<Run, HuntError> {
         let path = self.scratch.path().join(format!("{}.ilt", self.executions));
         let request = RecordRequest { directions: Some(directions), ..self.further(path) };
+        self.run(request, observer)
+    }
+
+    /// A run along directions that goes on at random when they are used up.
+    pub(crate) fn directed_then_random(
+        &mut self,
+        directions: Directions,
+        seed: u64,
+        observer: &mut dyn HuntObserver,
+    ) -> Result<Run, HuntError> {
+        let path = self.scratch.path().join(format!("{}.ilt", self.executions));
+        let request = RecordRequest {
+            directions: Some(directions),
+            policy: Policy::Random,
+            quantum: RESTLESS,
+            seed,
+            ..self.further(path)
+        };
         self.run(request, observer)
     }
 

@@ -180,6 +180,7 @@ fn summary(facts: &TraceFacts<'_>) -> TraceSummary {
         lock: facts.tables.lock(non_nested.lock).to_owned(),
     });
     TraceSummary {
+        file: None,
         events: facts.events,
         threads: facts.threads,
         locations: facts.tables.location_count() as u64,

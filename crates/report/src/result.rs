@@ -87,6 +87,10 @@ pub struct RunOutcome {
 /// The size of a trace.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct TraceSummary {
+    /// Where it is, of a run that was recorded for this result. Not said of traces that were given: the same events
+    /// give the same result, whatever file they come from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// Events read.
     pub events: u64,
     /// Threads that did anything.
@@ -195,6 +199,8 @@ pub struct Execution {
     pub recorded: String,
     /// Its trace.
     pub trace: Option<String>,
+    /// Where in that trace the three accesses are.
+    pub events: Option<[u64; 3]>,
     /// What it printed.
     pub stdout: String,
     /// What it complained about.

@@ -9,6 +9,7 @@ use crate::exit::Exit;
 use crate::input::Input;
 use crate::message;
 use crate::output::Target;
+use crate::pages;
 use crate::pass::Pass;
 use anyhow::Context as _;
 use interloper_model::{RegionEdge, RegionSources, Regions};
@@ -42,6 +43,7 @@ pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
         OutputFormat::Json => {
             serde_json::to_string_pretty(&document).context("cannot write the result as JSON")? + "\n"
         }
+        OutputFormat::Html => pages::of_analysed(&document, &input)?,
     };
     Target::of(args.output.as_deref()).write_text(&rendered)?;
     let undecided =
@@ -65,7 +67,7 @@ pub(crate) struct Analysed {
 fn limit(args: &AnalyzeArgs) -> usize {
     args.limit.unwrap_or(match args.format {
         OutputFormat::Text => TEXT_LIMIT,
-        OutputFormat::Json => usize::MAX,
+        OutputFormat::Json | OutputFormat::Html => usize::MAX,
     })
 }
 

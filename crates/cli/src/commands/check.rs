@@ -10,6 +10,7 @@ use crate::findings::{self, OurFault};
 use crate::interrupt;
 use crate::message;
 use crate::output::Target;
+use crate::pages;
 use crate::progress::Stages;
 use crate::recording::{Unrecordable, launch, tell};
 use crate::store;
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     }
     let limit = args.limit.unwrap_or(match args.format {
         OutputFormat::Text => TEXT_LIMIT,
-        OutputFormat::Json => usize::MAX,
+        OutputFormat::Json | OutputFormat::Html => usize::MAX,
     });
     let whole = findings::of_hunt(&hunted, &request, &args.explore.to_string(), args.explain_infeasible);
     let json = serde_json::to_string_pretty(&whole).context("cannot write the result as JSON")? + "\n";
@@ -76,6 +77,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     let rendered = match args.format {
         OutputFormat::Text => text::render(&shown, &trace.display().to_string()),
         OutputFormat::Json => serde_json::to_string_pretty(&shown).context("cannot write the result as JSON")? + "\n",
+        OutputFormat::Html => pages::of_checked(&shown, &path)?,
     };
     Target::of(args.output.as_deref()).write_text(&rendered)?;
     let counts = &whole.counts;

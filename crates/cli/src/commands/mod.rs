@@ -9,6 +9,7 @@ mod generate;
 mod record;
 mod replay;
 mod stats;
+mod view;
 
 use crate::args::{Args, Command};
 use crate::exit::Exit;
@@ -21,6 +22,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Record(args) => record::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Analyze(args) => analyze::run(&args),
+        Command::View(args) => view::run(&args),
         Command::Stats(args) => stats::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Convert(args) => convert::run(&args),
