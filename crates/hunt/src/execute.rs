@@ -85,14 +85,7 @@ impl Executor<'_, '_> {
             if kept.is_none() {
                 *kept = Some(self.runner.keep(&run.path)?);
             }
-            caught.verdict = Verdict::Confirmed(Box::new(Confirmation {
-                schedule: run.outcome.schedule.clone(),
-                ending: run.ending(),
-                atomicity: self.atomicity(run, at),
-                harm: None,
-                trace: kept.clone(),
-                at,
-            }));
+            caught.verdict = self.confirmed(run, at, None, kept.clone());
         }
         Ok(())
     }
@@ -147,6 +140,38 @@ impl Executor<'_, '_> {
         Ok(())
     }
 
+    /// A run that did not end as usual shows what harm is done by violations that did none when they were executed.
+    pub(crate) fn look_for_harm(&mut self, caught: &mut [Caught], run: &Run, usual: &Ending) -> Result<(), HuntError> {
+        let found = harm(&run.ending(), &[usual], &[]);
+        if found.kind >= HarmKind::Output {
+            return Ok(());
+        }
+        let mut kept = None;
+        for caught in caught {
+            let Verdict::Confirmed(confirmation) = &caught.verdict else { continue };
+            if confirmation.harm.as_ref().is_none_or(|harm| harm.kind < HarmKind::Output) {
+                continue;
+            }
+            let Some(at) = self.shown(caught, run) else { continue };
+            if kept.is_none() {
+                kept = Some(self.runner.keep(&run.path)?);
+            }
+            caught.verdict = self.confirmed(run, at, Some(found.clone()), kept.clone());
+        }
+        Ok(())
+    }
+
+    fn confirmed(&self, run: &Run, at: [usize; 3], harm: Option<Harm>, trace: Option<PathBuf>) -> Verdict {
+        Verdict::Confirmed(Box::new(Confirmation {
+            schedule: run.outcome.schedule.clone(),
+            ending: run.ending(),
+            atomicity: self.atomicity(run, at),
+            harm,
+            trace,
+            at,
+        }))
+    }
+
     /// A violation that did no harm may do some if the program goes on in another way. What ends otherwise then
     /// counts; what is only printed or left otherwise does not, since that may come of the other way alone.
     fn go_on_otherwise(
@@ -169,14 +194,7 @@ impl Executor<'_, '_> {
             let found = harm(&run.ending(), &serial.iter().collect::<Vec<_>>(), &[]);
             if found.kind < HarmKind::Output {
                 let trace = Some(self.runner.keep(&run.path)?);
-                caught.verdict = Verdict::Confirmed(Box::new(Confirmation {
-                    schedule: run.outcome.schedule.clone(),
-                    ending: run.ending(),
-                    atomicity: self.atomicity(&run, at),
-                    harm: Some(found),
-                    trace,
-                    at,
-                }));
+                caught.verdict = self.confirmed(&run, at, Some(found), trace);
             }
         }
         Ok(())

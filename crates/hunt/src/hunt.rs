@@ -77,6 +77,9 @@ impl Hunt<'_> {
         executor.execute(&mut caught, &run.trace, &run.outcome, observer)?;
         let usual = self.runs.first().unwrap_or(&run).ending();
         executor.judge_harm(&mut caught, &run, &usual, observer)?;
+        if number > 0 {
+            executor.look_for_harm(&mut self.caught, &run, &usual)?;
+        }
         for caught in &caught {
             if is_confirmed(caught) {
                 self.known.insert(shape(&caught.finding.triple, &run.trace.tables));

@@ -48,6 +48,7 @@ const KEYS: [&str; 17] = [
     "benign",
     "tsan",
     "gap",
+    "harm-gap",
     "note",
 ];
 
