@@ -34,8 +34,8 @@ fn sessions_are_true() {
     assert!(sessions >= 9, "only {sessions} sessions found");
 }
 
-/// Where the README's programs are said to have been compiled, whatever the folder is.
-const SHOWN_FOLDER: &str = "/src";
+/// Where the README's programs are said to have been compiled, whatever the folder is: where they are run.
+const SHOWN_FOLDER: &str = ".";
 
 /// What a shell prints for a command line, standard error included.
 fn run(command: &str, folder: &Path) -> String {

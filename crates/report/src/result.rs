@@ -25,6 +25,8 @@ pub struct Document {
     pub memory_model: &'static str,
     /// The findings, in order.
     pub findings: Vec<Finding>,
+    /// What the user does not want to see, and why.
+    pub suppressed: Vec<SuppressedFinding>,
     /// The answer about the observed order, if that was asked.
     pub serial: Option<Serial>,
     /// The program that was run, if one was.
@@ -164,6 +166,47 @@ pub struct Finding {
     pub execution: Option<Execution>,
     /// The trace that the positions of the events are in, if it is not the one analysed.
     pub trace: Option<String>,
+    /// Where the threads of the three accesses were created, as far as the trace says.
+    pub threads: Vec<ThreadBirth>,
+    /// Whether the baseline has it.
+    pub known: bool,
+}
+
+/// Where a thread was created.
+#[derive(Clone, Debug, Serialize)]
+pub struct ThreadBirth {
+    /// The thread.
+    pub thread: String,
+    /// Who created it.
+    pub by: String,
+    /// The position of the event, in the trace that [`Execution::events`] are in, or else the three accesses.
+    pub index: u64,
+    /// The source file.
+    pub file: Option<String>,
+    /// The source line.
+    pub line: Option<i64>,
+    /// The function.
+    pub function: Option<String>,
+}
+
+/// A finding that the user does not want to see.
+#[derive(Clone, Debug, Serialize)]
+pub struct SuppressedFinding {
+    /// What says so.
+    pub suppression: Suppression,
+    /// The finding.
+    pub finding: Finding,
+}
+
+/// Why a finding is not to be seen.
+#[derive(Clone, Debug, Serialize)]
+pub struct Suppression {
+    /// `file` (of suppressions) or `source` (an annotation in it).
+    pub kind: &'static str,
+    /// Where that stands: file and line.
+    pub place: String,
+    /// The reason given there.
+    pub reason: String,
 }
 
 /// What a program did when a violation was executed.
@@ -175,6 +218,8 @@ pub struct Execution {
     pub recorded: String,
     /// Its trace.
     pub trace: Option<String>,
+    /// The positions of the three accesses in that trace; what they read and wrote is of that run, too.
+    pub events: Option<[u64; 3]>,
     /// What it printed.
     pub stdout: String,
     /// What it complained about.
@@ -227,6 +272,8 @@ pub struct Variable {
 pub struct Region {
     /// Who says that it is meant to be atomic.
     pub source: &'static str,
+    /// What it is called: the annotation's name, the lock, the function.
+    pub name: Option<String>,
     /// Whose it is.
     pub thread: String,
     /// The event that begins it.
@@ -254,6 +301,12 @@ pub struct FindingEvent {
     pub function: Option<String>,
     /// How many accesses of this kind, place and location the thread had made by then, this one included.
     pub occurrence: Option<u64>,
+    /// What it found, as a number of its size without sign; null if it reads nothing or that is not known.
+    pub read: Option<u64>,
+    /// What it left behind, likewise.
+    pub written: Option<u64>,
+    /// The locks that its thread held; null if not looked at.
+    pub held: Option<Vec<String>>,
 }
 
 /// Locks held on both sides at the moment of the violation.

@@ -3,24 +3,26 @@
 mod causal;
 
 use crate::args::{AnalyzeArgs, FailOn, Model, OutputFormat, Property};
+use crate::delivery::Delivery;
 use crate::exit::Exit;
+use crate::findings;
 use crate::input::Input;
 use crate::message;
-use crate::output::Target;
 use crate::pass::Pass;
-use anyhow::Context as _;
 use interloper_model::{RegionEdge, RegionSources, Regions};
 use interloper_predict::lockset::{self, Enumerator, Prediction, Profile, Profiler};
 use interloper_predict::serial::{Cycle, Serializability};
+use interloper_report::Document;
 use interloper_report::build::{self, TraceFacts};
+use interloper_report::evidence::Evidence;
 use interloper_report::result::Verdict;
-use interloper_report::{Document, text};
 use interloper_trace::{Event, EventIndex, Op, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::time::Instant;
 
-/// Findings listed as text unless the user says otherwise.
-const TEXT_LIMIT: usize = 20;
+/// Of longer traces, `--model lockset` does not look up what accesses read, wrote and held: that would take another
+/// pass.
+const EXPLAINED_EVENTS: u64 = 1_000_000;
 
 pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
     let input = Input::find_or_latest(args.trace.as_deref(), &args.read)?;
@@ -33,13 +35,7 @@ pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
         },
         Property::Serial => serial(args, &input, sources)?,
     };
-    let rendered = match args.format {
-        OutputFormat::Text => text::render(&document, &input.name),
-        OutputFormat::Json => {
-            serde_json::to_string_pretty(&document).context("cannot write the result as JSON")? + "\n"
-        }
-    };
-    Target::of(args.output.as_deref()).write_text(&rendered)?;
+    delivery(args, &input).deliver(&document)?;
     let undecided = document.counts.unknown > 0;
     Ok(match (interrupted, found) {
         (true, _) => Exit::Interrupted,
@@ -56,16 +52,13 @@ pub(crate) struct Analysed {
     pub(crate) found: bool,
 }
 
-/// How many findings to list.
-fn limit(args: &AnalyzeArgs) -> usize {
-    args.limit.unwrap_or(match args.format {
-        OutputFormat::Text => TEXT_LIMIT,
-        OutputFormat::Json => usize::MAX,
-    })
+/// What is wanted of the result.
+fn delivery<'a>(args: &'a AnalyzeArgs, input: &'a Input) -> Delivery<'a> {
+    Delivery { name: &input.name, format: args.format, output: args.output.as_deref(), limit: args.limit }
 }
 
 fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow::Result<Analysed> {
-    let options = lockset::Options::new(sources).with_limit(limit(args));
+    let options = lockset::Options::new(sources);
     let clock = Clock::new(args.stats);
 
     let (mut profile, pass) = run_profiler(args, input, "profiling", None, Profiler::new(&options))?;
@@ -78,6 +71,9 @@ fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow:
     // What was found before an interrupt is still told: the second pass then reads as far as the first.
     let until = pass.interrupted.then(|| pass.events());
     let second = Clock::new(args.stats);
+    // Ids and annotations in sources are about all findings; without sources, those that are listed will do.
+    let has_sources = pass.tables().sites().iter().any(|site| site.file.is_some());
+    let options = if has_sources { options } else { options.with_limit(delivery(args, input).limit()) };
     let (prediction, interrupted_again) = if args.all {
         let mut enumerator = Enumerator::new(&options, &overview);
         let again = Pass::run(
@@ -116,9 +112,32 @@ fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow:
         regions: profile.regions(),
         non_nested: profile.non_nested(),
     };
-    let document = build::lockset(&facts, &prediction, notes);
+    let mut document = build::lockset(&facts, &prediction, notes);
+    if !interrupted && pass.events() <= EXPLAINED_EVENTS {
+        explain(args, input, &mut document)?;
+    }
     let fail_on = args.fail_on.map_or(Verdict::Possible, Verdict::from);
     Ok(Analysed { document, interrupted, found: prediction.possible > 0 && fail_on <= Verdict::Possible })
+}
+
+/// Says what the accesses of findings read, wrote and held.
+fn explain(args: &AnalyzeArgs, input: &Input, document: &mut Document) -> anyhow::Result<()> {
+    let mut evidence = Evidence::default();
+    document.findings.iter().for_each(|finding| evidence.want_all_of(finding));
+    if document.findings.is_empty() {
+        return Ok(());
+    }
+    let pass = Pass::run(
+        input,
+        "explaining",
+        !args.no_progress,
+        None,
+        &mut evidence,
+        |evidence, index, event, _| evidence.observe(index, event),
+        |_| String::new(),
+    )?;
+    document.findings.iter_mut().for_each(|finding| findings::describe(finding, &evidence, pass.tables()));
+    Ok(())
 }
 
 /// One pass of the lockset analysis.

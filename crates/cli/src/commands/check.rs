@@ -3,8 +3,9 @@
 //! Standard output carries the result and nothing else; what the recorded run prints goes to standard error, and what
 //! later runs print is kept with the result.
 
-use crate::args::{CheckArgs, Explore, FailOn, OutputFormat, SchedulePolicy};
+use crate::args::{CheckArgs, Explore, FailOn, SchedulePolicy};
 use crate::commands::record::{cannot_record, function_names};
+use crate::delivery::{Delivery, json};
 use crate::exit::Exit;
 use crate::findings::{self, OurFault};
 use crate::interrupt;
@@ -13,17 +14,13 @@ use crate::output::Target;
 use crate::progress::Stages;
 use crate::recording::{Unrecordable, launch, tell};
 use crate::store;
-use anyhow::Context as _;
 use interloper_hunt::{HuntError, HuntObserver, HuntRequest, Stage, hunt};
 use interloper_ladder::{Grouping, Options};
 use interloper_recorder::{Effort, Observer, Policy, Printing, RecordOutcome, RecordRequest};
-use interloper_report::text;
 use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Findings listed as text unless the user says otherwise.
-const TEXT_LIMIT: usize = 20;
 /// How long it takes at the most, unless the user says otherwise.
 const USUAL_BUDGET: Duration = Duration::from_secs(60);
 /// How long a run may take, after the first, when that took no time at all.
@@ -60,24 +57,15 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     if let Err(error) = store::set_latest(&trace) {
         message::say("note", &format!("this trace does not become the latest: {error}"));
     }
-    let limit = args.limit.unwrap_or(match args.format {
-        OutputFormat::Text => TEXT_LIMIT,
-        OutputFormat::Json => usize::MAX,
-    });
     let whole = findings::of_hunt(&hunted, &request, &args.explore.to_string(), args.explain_infeasible);
-    let json = serde_json::to_string_pretty(&whole).context("cannot write the result as JSON")? + "\n";
     let path = folder.join(store::RESULT);
-    Target::of(Some(&path)).write_text(&json)?;
+    Target::of(Some(&path)).write_text(&json(&whole)?)?;
     if let Err(error) = store::set_latest_result(&folder) {
         message::say("note", &format!("this result does not become the latest: {error}"));
     }
-    let mut shown = whole.clone();
-    shown.findings.truncate(limit);
-    let rendered = match args.format {
-        OutputFormat::Text => text::render(&shown, &trace.display().to_string()),
-        OutputFormat::Json => serde_json::to_string_pretty(&shown).context("cannot write the result as JSON")? + "\n",
-    };
-    Target::of(args.output.as_deref()).write_text(&rendered)?;
+    let name = trace.display().to_string();
+    let output = args.output.as_deref();
+    Delivery { name: &name, format: args.format, output, limit: args.limit }.deliver(&whole)?;
     let counts = &whole.counts;
     let found = match args.fail_on {
         FailOn::Confirmed => counts.confirmed,
