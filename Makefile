@@ -27,6 +27,7 @@ demo: build ## check a small buggy program: predict, prove, make it happen, repl
 
 test: setup ## run all tests
 	@scripts/z3.sh
+	@scripts/sarif-schema.sh
 	$(CARGO) test --workspace --locked
 
 soak: setup ## replay each recording of the corpus a hundred times, kill 200 times (takes long)

@@ -1,15 +1,67 @@
-//! How a result reaches who asked for it: ordered, cut to the wanted length, in the wanted format.
+//! How a result reaches who asked for it: without what is suppressed, ordered, cut to the wanted length, in the wanted
+//! format.
 
-use crate::args::OutputFormat;
+use crate::args::{FilterArgs, OutputFormat};
+use crate::message;
 use crate::output::Target;
 use anyhow::Context as _;
+use interloper_report::baseline::Baseline;
+use interloper_report::date::Date;
+use interloper_report::result::Verdict;
 use interloper_report::sources::Sources;
-use interloper_report::{Document, order, text};
+use interloper_report::suppress::{self, Suppressions};
+use interloper_report::{Document, order, sarif, text};
 use std::io::IsTerminal as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Findings listed as text unless the user says otherwise.
 const TEXT_LIMIT: usize = 20;
+
+/// What the user does not want to see, or knows already. Read before any work is done: what is wrong with it is better
+/// known at once.
+pub(crate) struct Filters<'a> {
+    args: &'a FilterArgs,
+    suppressions: Option<Suppressions>,
+    baseline: Option<Baseline>,
+}
+
+impl<'a> Filters<'a> {
+    pub(crate) fn read(args: &'a FilterArgs) -> anyhow::Result<Filters<'a>> {
+        let read = |path: &PathBuf| {
+            let text = std::fs::read_to_string(path).with_context(|| format!("{}: cannot read", path.display()))?;
+            anyhow::Ok((path.display().to_string(), text))
+        };
+        let suppressions = args.suppressions.as_ref().map(read).transpose()?;
+        let baseline = args.baseline.as_ref().map(read).transpose()?;
+        Ok(Filters {
+            args,
+            suppressions: suppressions.map(|(name, text)| Suppressions::parse(&name, &text)).transpose()?,
+            baseline: baseline.map(|(name, text)| Baseline::parse(&name, &text)).transpose()?,
+        })
+    }
+
+    /// Takes out what is suppressed, marks what is known, and writes a new baseline, if one is wanted.
+    pub(crate) fn apply(self, document: &mut Document, delivery: &Delivery<'_>) -> anyhow::Result<()> {
+        let notes = document.notes.len();
+        suppress::apply(document, self.suppressions, &sources(), Date::today());
+        if let Some(path) = &self.args.write_baseline {
+            Target::of(Some(path)).write_text(&Baseline::text(document))?;
+        }
+        if let Some(baseline) = self.baseline {
+            baseline.apply(document);
+        }
+        // Whoever reads the result as text has them there.
+        if delivery.format != OutputFormat::Text || delivery.output.is_some() {
+            document.notes[notes..].iter().for_each(|note| message::say("note", note));
+        }
+        Ok(())
+    }
+}
+
+/// How many findings of a result the baseline has that got at least so far.
+pub(crate) fn known(document: &Document, verdict: Verdict) -> u64 {
+    document.findings.iter().filter(|finding| finding.known && finding.verdict >= verdict).count() as u64
+}
 
 /// What is wanted of a result.
 pub(crate) struct Delivery<'a> {
@@ -18,6 +70,8 @@ pub(crate) struct Delivery<'a> {
     pub(crate) format: OutputFormat,
     pub(crate) output: Option<&'a Path>,
     pub(crate) limit: Option<usize>,
+    /// The trace, if its lines are its events.
+    pub(crate) lines: Option<&'a Path>,
 }
 
 impl Delivery<'_> {
@@ -25,7 +79,7 @@ impl Delivery<'_> {
     pub(crate) fn limit(&self) -> usize {
         self.limit.unwrap_or(match self.format {
             OutputFormat::Text => TEXT_LIMIT,
-            OutputFormat::Json => usize::MAX,
+            OutputFormat::Json | OutputFormat::Sarif => usize::MAX,
         })
     }
 
@@ -33,6 +87,8 @@ impl Delivery<'_> {
     pub(crate) fn deliver(&self, document: &Document) -> anyhow::Result<()> {
         let mut shown = document.clone();
         order::sort(&mut shown.findings);
+        // What is known is not told, so it takes no room.
+        shown.findings.sort_by_key(|finding| finding.known);
         shown.findings.truncate(self.limit());
         let target = Target::of(self.output);
         let rendered = match self.format {
@@ -41,6 +97,11 @@ impl Delivery<'_> {
                 text::render(&shown, self.name, &text::Options::new(&sources(), colour))
             }
             OutputFormat::Json => json(&shown)?,
+            OutputFormat::Sarif => {
+                let lines = self.lines.map(|path| path.display().to_string());
+                let sarif = sarif::render(&shown, &places(lines));
+                serde_json::to_string_pretty(&sarif).context("cannot write the result as SARIF")? + "\n"
+            }
         };
         target.write_text(&rendered)
     }
@@ -54,6 +115,13 @@ pub(crate) fn json(document: &Document) -> anyhow::Result<String> {
 /// The sources that lie about here.
 pub(crate) fn sources() -> Sources {
     std::env::current_dir().map_or_else(|_| Sources::none(), Sources::in_folder)
+}
+
+/// Where sources are: below the root of the repository that this folder is in, or else below this folder.
+fn places(lines: Option<String>) -> sarif::Places {
+    let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    let root = folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(&folder).to_owned();
+    sarif::Places { folder, root, lines }
 }
 
 /// Whether standard output shows colour, and the user does not mind.

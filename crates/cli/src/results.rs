@@ -23,7 +23,14 @@ pub(crate) struct StoredFinding {
 struct Document {
     #[serde(default)]
     findings: Vec<Finding>,
+    #[serde(default)]
+    suppressed: Vec<Suppressed>,
     program: Option<Program>,
+}
+
+#[derive(Deserialize)]
+struct Suppressed {
+    finding: Finding,
 }
 
 #[derive(Deserialize)]
@@ -81,7 +88,8 @@ impl StoredFinding {
             },
         };
         let result = read(&path)?;
-        let matching: Vec<&Finding> = result.findings.iter().filter(|finding| finding.id.starts_with(id)).collect();
+        let all = result.findings.iter().chain(result.suppressed.iter().map(|suppressed| &suppressed.finding));
+        let matching: Vec<&Finding> = all.filter(|finding| finding.id.starts_with(id)).collect();
         let finding = match matching[..] {
             [finding] => finding,
             [] => bail!("{}: no finding has an id that begins with {id}", path.display()),

@@ -1,6 +1,6 @@
 //! The result document, schema `interloper.result/1`.
 //!
-//! Field for field what the JSON holds. Adding a field is a minor change; removing or changing one
+//! Field for field what the JSON holds; fields that were added later are left out where there is nothing to say. Adding a field is a minor change; removing or changing one
 //! raises the number in the schema's name.
 
 use serde::Serialize;
@@ -26,6 +26,7 @@ pub struct Document {
     /// The findings, in order.
     pub findings: Vec<Finding>,
     /// What the user does not want to see, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suppressed: Vec<SuppressedFinding>,
     /// The answer about the observed order, if that was asked.
     pub serial: Option<Serial>,
@@ -167,9 +168,15 @@ pub struct Finding {
     /// The trace that the positions of the events are in, if it is not the one analysed.
     pub trace: Option<String>,
     /// Where the threads of the three accesses were created, as far as the trace says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<ThreadBirth>,
     /// Whether the baseline has it.
+    #[serde(skip_serializing_if = "is_false")]
     pub known: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// Where a thread was created.
@@ -273,6 +280,7 @@ pub struct Region {
     /// Who says that it is meant to be atomic.
     pub source: &'static str,
     /// What it is called: the annotation's name, the lock, the function.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Whose it is.
     pub thread: String,
@@ -301,11 +309,14 @@ pub struct FindingEvent {
     pub function: Option<String>,
     /// How many accesses of this kind, place and location the thread had made by then, this one included.
     pub occurrence: Option<u64>,
-    /// What it found, as a number of its size without sign; null if it reads nothing or that is not known.
+    /// What it found, as a number of its size without sign; left out if it reads nothing or that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub read: Option<u64>,
     /// What it left behind, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<u64>,
-    /// The locks that its thread held; null if not looked at.
+    /// The locks that its thread held; left out if not looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<Vec<String>>,
 }
 

@@ -6,7 +6,7 @@ pub(crate) const COLUMNS: usize = 80;
 /// Appends text, broken at spaces; the first line begins with `first`, the others with `rest`.
 ///
 /// A word that is too long for a line has one of its own, whole: it may be a name to copy.
-pub(crate) fn wrapped(out: &mut String, first: &str, rest: &str, text: &str) {
+pub fn wrapped(out: &mut String, first: &str, rest: &str, text: &str) {
     out.push_str(first);
     let mut column = width(first);
     let mut line_is_empty = true;

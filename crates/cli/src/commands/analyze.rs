@@ -3,7 +3,7 @@
 mod causal;
 
 use crate::args::{AnalyzeArgs, FailOn, Model, OutputFormat, Property};
-use crate::delivery::Delivery;
+use crate::delivery::{Delivery, Filters, known};
 use crate::exit::Exit;
 use crate::findings;
 use crate::input::Input;
@@ -27,7 +27,8 @@ const EXPLAINED_EVENTS: u64 = 1_000_000;
 pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
     let input = Input::find_or_latest(args.trace.as_deref(), &args.read)?;
     let sources: RegionSources = args.regions.iter().copied().collect();
-    let Analysed { document, interrupted, found } = match args.property {
+    let filters = Filters::read(&args.filter)?;
+    let Analysed { mut document, interrupted, found } = match args.property {
         Property::Triple => match args.model {
             Some(Model::Lockset) => triples(args, &input, sources)?,
             Some(Model::Causal) => causal::analyse(args, &input, sources, usize::MAX)?,
@@ -35,7 +36,13 @@ pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
         },
         Property::Serial => serial(args, &input, sources)?,
     };
-    delivery(args, &input).deliver(&document)?;
+    let delivery = delivery(args, &input);
+    filters.apply(&mut document, &delivery)?;
+    delivery.deliver(&document)?;
+    let found = match found {
+        Found::Order(found) => found,
+        Found::AtLeast(verdict) => reached(&document, verdict) > known(&document, verdict),
+    };
     let undecided = document.counts.unknown > 0;
     Ok(match (interrupted, found) {
         (true, _) => Exit::Interrupted,
@@ -48,13 +55,34 @@ pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
 pub(crate) struct Analysed {
     pub(crate) document: Document,
     pub(crate) interrupted: bool,
-    /// Whether something was found that `--fail-on` asks for.
-    pub(crate) found: bool,
+    /// What was found.
+    pub(crate) found: Found,
+}
+
+/// Whether something was found.
+#[derive(Clone, Copy)]
+pub(crate) enum Found {
+    /// About the observed order.
+    Order(bool),
+    /// If there are findings that got at least so far.
+    AtLeast(Verdict),
+}
+
+/// How many findings got at least so far.
+fn reached(document: &Document, verdict: Verdict) -> u64 {
+    let counts = &document.counts;
+    match verdict {
+        Verdict::Confirmed => counts.confirmed,
+        Verdict::Feasible => counts.feasible,
+        Verdict::Plausible => counts.plausible.max(counts.feasible),
+        Verdict::Possible | Verdict::Unknown | Verdict::Infeasible => counts.possible,
+    }
 }
 
 /// What is wanted of the result.
 fn delivery<'a>(args: &'a AnalyzeArgs, input: &'a Input) -> Delivery<'a> {
-    Delivery { name: &input.name, format: args.format, output: args.output.as_deref(), limit: args.limit }
+    let output = args.output.as_deref();
+    Delivery { name: &input.name, format: args.format, output, limit: args.limit, lines: input.lines() }
 }
 
 fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow::Result<Analysed> {
@@ -73,7 +101,8 @@ fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow:
     let second = Clock::new(args.stats);
     // Ids and annotations in sources are about all findings; without sources, those that are listed will do.
     let has_sources = pass.tables().sites().iter().any(|site| site.file.is_some());
-    let options = if has_sources { options } else { options.with_limit(delivery(args, input).limit()) };
+    let options =
+        if has_sources || args.filter.need_all() { options } else { options.with_limit(delivery(args, input).limit()) };
     let (prediction, interrupted_again) = if args.all {
         let mut enumerator = Enumerator::new(&options, &overview);
         let again = Pass::run(
@@ -117,7 +146,7 @@ fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow:
         explain(args, input, &mut document)?;
     }
     let fail_on = args.fail_on.map_or(Verdict::Possible, Verdict::from);
-    Ok(Analysed { document, interrupted, found: prediction.possible > 0 && fail_on <= Verdict::Possible })
+    Ok(Analysed { document, interrupted, found: Found::AtLeast(fail_on) })
 }
 
 /// Says what the accesses of findings read, wrote and held.
@@ -190,7 +219,7 @@ fn serial(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow::
         non_nested: order.non_nested(),
     };
     let document = build::serial(&facts, cycle, !pass.interrupted, &picked.events, &picked.ends, notes);
-    Ok(Analysed { document, interrupted: pass.interrupted || picked.interrupted, found: cycle.is_some() })
+    Ok(Analysed { document, interrupted: pass.interrupted || picked.interrupted, found: Found::Order(cycle.is_some()) })
 }
 
 /// The events of a cycle, picked out by reading the trace again; the analysis itself keeps none.

@@ -5,13 +5,13 @@
 
 use crate::args::{CheckArgs, Explore, FailOn, SchedulePolicy};
 use crate::commands::record::{cannot_record, function_names};
-use crate::delivery::{Delivery, json};
+use crate::delivery::{Delivery, Filters, json, known};
 use crate::exit::Exit;
 use crate::findings::{self, OurFault};
 use crate::interrupt;
 use crate::message;
 use crate::output::Target;
-use crate::progress::Stages;
+use crate::progress::{Stages, best};
 use crate::recording::{Unrecordable, launch, tell};
 use crate::store;
 use interloper_hunt::{HuntError, HuntObserver, HuntRequest, Stage, hunt};
@@ -28,6 +28,7 @@ const SHORTEST_LIMIT: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     let begun = Instant::now();
+    let filters = Filters::read(&args.filter)?;
     let folder = store::new_result()?;
     let mut request = match request(args, &folder, begun) {
         Err(error) if error.is::<Unrecordable>() => {
@@ -57,21 +58,24 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     if let Err(error) = store::set_latest(&trace) {
         message::say("note", &format!("this trace does not become the latest: {error}"));
     }
-    let whole = findings::of_hunt(&hunted, &request, &args.explore.to_string(), args.explain_infeasible);
+    let name = trace.display().to_string();
+    let output = args.output.as_deref();
+    let delivery = Delivery { name: &name, format: args.format, output, limit: args.limit, lines: None };
+    let mut whole = findings::of_hunt(&hunted, &request, &args.explore.to_string(), args.explain_infeasible);
+    filters.apply(&mut whole, &delivery)?;
     let path = folder.join(store::RESULT);
     Target::of(Some(&path)).write_text(&json(&whole)?)?;
     if let Err(error) = store::set_latest_result(&folder) {
         message::say("note", &format!("this result does not become the latest: {error}"));
     }
-    let name = trace.display().to_string();
-    let output = args.output.as_deref();
-    Delivery { name: &name, format: args.format, output, limit: args.limit }.deliver(&whole)?;
+    delivery.deliver(&whole)?;
     let counts = &whole.counts;
     let found = match args.fail_on {
         FailOn::Confirmed => counts.confirmed,
         FailOn::Feasible | FailOn::Plausible => counts.feasible,
         FailOn::Possible => counts.possible,
     };
+    let found = found.saturating_sub(known(&whole, args.fail_on.into()));
     Ok(match (hunted.interrupted, found > 0) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Found,
@@ -129,10 +133,13 @@ impl HuntObserver for Hunter {
             Stage::Recording => self.stages.say("recording", String::new()),
             Stage::Climbing(progress) => self.stages.show(&progress),
             Stage::Executing { done, all, confirmed } => {
-                self.stages.say("executing", format!("{done} of {all} witnesses, {confirmed} confirmed"));
+                // Each of them is feasible.
+                let best =
+                    if confirmed > 0 { best("confirmed", confirmed as u64) } else { best("feasible", all as u64) };
+                self.stages.say("executing", format!("{done} of {all} witnesses{best}"));
             }
             Stage::Exploring { runs, confirmed } => {
-                self.stages.say("exploring", format!("{runs} runs, {confirmed} confirmed"));
+                self.stages.say("exploring", format!("{runs} runs{}", best("confirmed", confirmed as u64)));
             }
             _ => {}
         }

@@ -1,6 +1,6 @@
 //! `interloper stats`.
 
-use crate::args::{OutputFormat, StatsArgs};
+use crate::args::{StatsArgs, StatsFormat};
 use crate::exit::Exit;
 use crate::input::Input;
 use crate::output::Target;
@@ -23,8 +23,8 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Exit> {
     )?;
     let stats = stats::stats(&census, pass.tables(), input.bytes(), pass.notes());
     let rendered = match args.format {
-        OutputFormat::Text => stats.text(),
-        OutputFormat::Json => serde_json::to_string_pretty(&stats).context("cannot write the numbers as JSON")? + "\n",
+        StatsFormat::Text => stats.text(),
+        StatsFormat::Json => serde_json::to_string_pretty(&stats).context("cannot write the numbers as JSON")? + "\n",
     };
     Target::of(args.output.as_deref()).write_text(&rendered)?;
     Ok(if pass.interrupted { Exit::Interrupted } else { Exit::Clean })

@@ -109,7 +109,7 @@ fn position(finding: &Finding, at: usize) -> Option<u64> {
 
 fn source_place(file: Option<&str>, line: Option<i64>, function: Option<&str>, options: &Options<'_>) -> String {
     let file = file.map(|file| shortened(options.sources.shown(file), 200));
-    let function = function.map(|function| shown(function));
+    let function = function.map(shown);
     place(file.as_deref(), line, function.as_deref())
 }
 

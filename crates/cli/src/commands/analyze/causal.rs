@@ -1,6 +1,6 @@
 //! `interloper analyze --model causal`.
 
-use super::{Analysed, triples};
+use super::{Analysed, Found, triples};
 use crate::args::{AnalyzeArgs, OutputFormat};
 use crate::findings;
 use crate::input::Input;
@@ -67,10 +67,5 @@ pub(super) fn analyse(
     }
     let document = findings::document(&trace, &climb, args.explain_infeasible, notes);
     let fail_on = args.fail_on.map_or(Verdict::Feasible, Verdict::from);
-    let found = match fail_on {
-        Verdict::Confirmed => 0,
-        Verdict::Feasible | Verdict::Plausible => document.counts.feasible,
-        _ => document.counts.possible,
-    };
-    Ok(Analysed { interrupted: pass.interrupted || interrupt::requested(), found: found > 0, document })
+    Ok(Analysed { interrupted: pass.interrupted || interrupt::requested(), found: Found::AtLeast(fail_on), document })
 }

@@ -1,0 +1,24 @@
+//! `interloper man` and `interloper completions`: made from the same definitions as `--help`, for `make install`.
+
+use crate::args::{Args, CompletionsArgs, ManArgs};
+use crate::exit::Exit;
+use crate::output::Target;
+use anyhow::Context as _;
+use clap::CommandFactory as _;
+
+/// Writes a page for the command and one for each of its commands.
+pub(crate) fn pages(args: &ManArgs) -> anyhow::Result<Exit> {
+    let folder = &args.folder;
+    let cannot_write = || format!("{}: cannot write", folder.display());
+    std::fs::create_dir_all(folder).with_context(cannot_write)?;
+    clap_mangen::generate_to(Args::command(), folder).with_context(cannot_write)?;
+    Ok(Exit::Clean)
+}
+
+/// Writes completions.
+pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<Exit> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Args::command(), "interloper", &mut script);
+    Target::Stdout.write(|out| out.write_all(&script).context("cannot write to standard output"))?;
+    Ok(Exit::Clean)
+}
