@@ -71,6 +71,12 @@ install: build ## install under PREFIX (default /usr/local)
 	install -m 755 $(TARGET)/release/interloper "$(DESTDIR)$(PREFIX)/bin/interloper"
 	install -m 755 $(TARGET)/release/libinterloper_rt.so "$(DESTDIR)$(PREFIX)/lib/interloper/libinterloper_rt.so"
 	install -m 644 include/interloper.h "$(DESTDIR)$(PREFIX)/include/interloper.h"
+	$(TARGET)/release/interloper man "$(DESTDIR)$(PREFIX)/share/man/man1"
+	install -d "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" "$(DESTDIR)$(PREFIX)/share/zsh/site-functions" \
+	    "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
+	$(TARGET)/release/interloper completions bash >"$(DESTDIR)$(PREFIX)/share/bash-completion/completions/interloper"
+	$(TARGET)/release/interloper completions zsh >"$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_interloper"
+	$(TARGET)/release/interloper completions fish >"$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/interloper.fish"
 	install -m 644 LICENSE-MIT LICENSE-APACHE "$(DESTDIR)$(PREFIX)/share/doc/interloper"
 
 clean: ## remove everything that was built
