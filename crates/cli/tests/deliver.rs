@@ -5,7 +5,7 @@
 mod common;
 
 use common::schema::assert_sarif;
-use common::{Folder, numbered};
+use common::{Folder, numbered, runtime_directory};
 use serde_json::{Value, json};
 
 const CACHE: &str = "reader|begin reader|acq(m) reader|r(entry) reader|rel(m) reader|acq(m) reader|w(entry) reader|rel(m) \
@@ -61,6 +61,59 @@ fn sarif_is_valid() {
     folder.write("t.std", violated);
     let serial = sarif(&folder, "analyze t.std --property serial --format sarif");
     assert_eq!(serial["runs"][0]["results"][0]["ruleId"], "SERIAL");
+}
+
+/// A program that was checked: its stored result, the same as SARIF, and the finding told again.
+#[test]
+fn results_of_check() {
+    let folder = Folder::new();
+    let run = |arguments: &[&str]| {
+        let mut command = folder.command(arguments);
+        command.env("INTERLOPER_RUNTIME", runtime_directory()).env_remove("CC").env_remove("INTERLOPER_COMPILER");
+        command.env("INTERLOPER_INCLUDE", concat!(env!("CARGO_MANIFEST_DIR"), "/../../include"));
+        common::Run::of(command.output().unwrap())
+    };
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/account.c");
+    folder.write("account.c", std::fs::read(source).unwrap());
+    assert_eq!(run(&["cc", "-g", "-pthread", "account.c", "-o", "account"]).code, 0);
+    let checked = run(&["check", "--format", "sarif", "--", "./account"]);
+    assert_eq!(checked.code, 1, "{checked:?}");
+    let document: Value = serde_json::from_str(&checked.stdout).unwrap();
+    assert_sarif(&document);
+    let result = &document["runs"][0]["results"][0];
+    assert_eq!((&result["level"], &result["ruleId"]), (&json!("error"), &json!("RWW")));
+    let flows = result["codeFlows"][0]["threadFlows"].as_array().unwrap();
+    let order = |flow: &Value| {
+        flow["locations"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|own| own["executionOrder"].as_u64().unwrap())
+            .collect::<Vec<_>>()
+    };
+    let orders: Vec<_> = flows.iter().map(|flow| (flow["id"].as_str().unwrap().to_owned(), order(flow))).collect();
+    let expected = [("main", vec![1, 2]), ("main.1", vec![3, 5]), ("main.2", vec![4])];
+    assert_eq!(orders, expected.map(|(thread, order)| (thread.to_owned(), order)));
+
+    let stored: Value = serde_json::from_str(&folder.text(".interloper/latest.json")).unwrap();
+    common::schema::assert_documented(&stored);
+    let finding = &stored["findings"][0];
+    assert_eq!(result["partialFingerprints"]["interloperFinding/v1"], finding["id"]);
+    let values =
+        ["read", "written", "written"].iter().enumerate().map(|(at, field)| finding["events"][at][field].as_u64());
+    assert_eq!(
+        values.collect::<Vec<_>>(),
+        [Some(0), Some(20), Some(100)],
+        "what was read and written when it happened"
+    );
+
+    // Hidden, it can still be replayed and explained.
+    folder.write("s.txt", "variable:account.balance because the books are checked at night\n");
+    let hidden = run(&["check", "--suppressions", "s.txt", "--", "./account"]);
+    assert_eq!(hidden.code, 0, "{hidden:?}");
+    let id = finding["id"].as_str().unwrap();
+    assert_eq!(run(&["replay", id]).code, 1);
+    assert!(run(&["explain", id]).stdout.contains("15 |     long balance = account.balance;"));
 }
 
 /// Lines of an STD file are its events: findings are shown there, for want of a source.
