@@ -54,6 +54,7 @@ Examples:
 
 const REPLAY_EXAMPLES: &str = "\
 Examples:
+  interloper replay                             the worst of the latest check
   interloper replay 7f3a                        a finding of the latest check
   interloper replay old/result.json:7f3a        one of another result
   interloper replay 7f3a -o again.ilt           and keep the trace of the run
@@ -247,9 +248,9 @@ pub(crate) struct RecordArgs {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ReplayArgs {
     /// A finding of the latest result, by its id or the beginning of that; RESULT:ID for another result; or a
-    /// schedule, or a trace that was recorded
+    /// schedule, or a trace that was recorded [default: the most harmful finding of the latest result]
     #[arg(value_name = "FINDING|SCHEDULE|TRACE")]
-    pub(crate) schedule: OsString,
+    pub(crate) schedule: Option<OsString>,
     /// Record the run to this trace
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

@@ -107,6 +107,10 @@ fn results_of_check() {
         "what was read and written when it happened"
     );
 
+    let worst = run(&["replay"]);
+    assert_eq!(worst.code, 1, "{worst:?}");
+    assert!(run(&["replay", "0"]).refused().ends_with(&format!("there are {}", &finding["id"].as_str().unwrap()[..8])));
+
     // Hidden, it can still be replayed and explained.
     folder.write("s.txt", "variable:account.balance because the books are checked at night\n");
     let hidden = run(&["check", "--suppressions", "s.txt", "--", "./account"]);

@@ -4,13 +4,11 @@ use crate::args::ExplainArgs;
 use crate::delivery::{sources, wants_colour};
 use crate::exit::Exit;
 use crate::output::Target;
-use crate::results::StoredFinding;
-use crate::store;
+use crate::results::{self, StoredFinding};
 use anyhow::{Context as _, bail};
 use interloper_report::explain::{self, TOPICS};
 use interloper_report::result::Finding;
 use interloper_report::{stored, text};
-use std::path::PathBuf;
 
 pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
     let rendered = match (&args.subject, args.subject.as_deref().and_then(explain::topic)) {
@@ -28,25 +26,12 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
 
 /// A finding, and what its verdict and its pattern mean.
 fn finding(subject: &str) -> anyhow::Result<String> {
-    let (path, id) = match subject.rsplit_once(':') {
-        Some((path, id)) => (PathBuf::from(path), id),
-        None => match store::latest_result() {
-            Some(path) => (path, subject),
-            None => {
-                bail!("{subject}: there is no result yet that could have this finding; `interloper check` makes one")
-            }
-        },
-    };
+    let (path, id) = results::place(subject)?;
     let name = path.display();
     let document = std::fs::read_to_string(&path).with_context(|| format!("{name}: cannot read"))?;
     let document = serde_json::from_str(&document).with_context(|| format!("{name}: found no result of interloper"))?;
     let all = stored::findings(&document);
-    let matching: Vec<&Finding> = all.iter().filter(|finding| finding.id.starts_with(id)).collect();
-    let finding = match matching[..] {
-        [finding] => finding,
-        [] => bail!("{name}: no finding has an id that begins with {id}"),
-        _ => bail!("{name}: {} findings have an id that begins with {id}; give more of it", matching.len()),
-    };
+    let finding = results::choose(&path, &id, all.iter(), |finding: &Finding| &finding.id)?;
     let sources = sources();
     let mut rendered = text::render_finding(finding, &text::Options::new(&sources, wants_colour()));
     for topic in [finding.verdict.name(), finding.pattern].into_iter().filter_map(explain::topic) {
