@@ -280,3 +280,39 @@ fn hostile_names_do_nothing() {
         assert!(!text.contains(|c: char| c.is_control() || c == '\u{202e}'), "{name:?}");
     }
 }
+
+#[test]
+fn the_documented_example_is_a_result() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results.md")).unwrap();
+    let example = text.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+    let example: Value = serde_json::from_str(example).unwrap();
+    assert_eq!(example["schema"], "interloper.result/1");
+    common::schema::assert_documented(&example);
+}
+
+/// `script` is a terminal to what it runs.
+#[test]
+fn colour_is_for_terminals() {
+    let folder = Folder::new();
+    folder.write("t.std", numbered(CACHE));
+    let on_terminal = |variable: &str| {
+        let line = format!("{} analyze t.std", env!("CARGO_BIN_EXE_interloper"));
+        let mut command = std::process::Command::new("script");
+        command.args(["-qec", &line, "/dev/null"]).current_dir(folder.path(".")).env_remove("NO_COLOR");
+        command.env("TERM", "xterm").stdin(std::process::Stdio::null());
+        if let Some((name, value)) = variable.split_once('=') {
+            command.env(name, value);
+        }
+        command.output().map(|output| String::from_utf8(output.stdout).unwrap())
+    };
+    let Ok(coloured) = on_terminal("") else {
+        eprintln!("not tried on a terminal: there is no script(1)");
+        return;
+    };
+    assert!(coloured.contains("\u{1b}[1;31mfeasible\u{1b}[0m"), "{coloured}");
+    for variable in ["NO_COLOR=1", "TERM=dumb"] {
+        let plain = on_terminal(variable).unwrap();
+        assert!(plain.contains("feasible RWW") && !plain.contains('\u{1b}'), "{variable}: {plain}");
+    }
+    assert!(!folder.cli("analyze t.std").stdout.contains('\u{1b}'));
+}

@@ -148,7 +148,7 @@ fn dump() {
 #[test]
 fn help() {
     let folder = Folder::new();
-    let texts = ["--help", "analyze -h"].map(|line| {
+    let texts = ["--help", "analyze -h", "check -h", "replay -h"].map(|line| {
         let run = folder.cli(line);
         assert_eq!((run.code, run.stderr.as_str()), (0, ""));
         assert_narrow(&run.stdout);
@@ -192,7 +192,9 @@ fn manual_and_completions() {
     let folder = Folder::new();
     assert_eq!(folder.cli("man pages").code, 0);
     let page = folder.text("pages/interloper-check.1");
-    assert!(page.contains("suppressions") && page.contains("SYNOPSIS"), "{page}");
+    for part in ["suppressions", "SYNOPSIS", "Examples:"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
     for shell in ["bash", "zsh", "fish"] {
         let run = folder.cli(&format!("completions {shell}"));
         assert!(run.code == 0 && run.stdout.contains("write-baseline"), "{shell}");

@@ -286,4 +286,24 @@ mod tests {
         });
         insta::assert_snapshot!(texts.join("\n"));
     }
+
+    /// A C++ name can be a megabyte long; nobody wants to scroll past it.
+    #[test]
+    fn names_as_long_as_a_book_are_cut() {
+        let long = format!("std::map<{}\u{1b}[2J\u{202e}>", "int, ".repeat(200_000));
+        let mut finding = executed();
+        finding.variable.name.clone_from(&long);
+        finding.region.name = Some(long.clone());
+        finding.region.thread.clone_from(&long);
+        finding.reason = Some(long.clone());
+        for event in &mut finding.events {
+            (event.file, event.function) = (Some(long.clone()), Some(long.clone()));
+            event.thread.clone_from(&long);
+            event.held = Some(vec![long.clone(); 2]);
+        }
+        let text = render_finding(&finding, &Options::new(&Sources::in_folder("/"), false));
+        assert!(text.len() < 10_000, "{} bytes", text.len());
+        assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
+        assert!(text.contains("Suppress: id:1ca6ec9067906c5f because REASON"), "{text}");
+    }
 }
