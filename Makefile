@@ -28,6 +28,7 @@ demo: build ## check a small buggy program: predict, prove, make it happen, repl
 test: setup ## run all tests
 	@scripts/z3.sh
 	@scripts/chromium.sh
+	@scripts/sarif-schema.sh
 	$(CARGO) test --workspace --locked
 
 soak: setup ## replay each recording of the corpus a hundred times, kill 200 times (takes long)
@@ -71,6 +72,12 @@ install: build ## install under PREFIX (default /usr/local)
 	install -m 755 $(TARGET)/release/interloper "$(DESTDIR)$(PREFIX)/bin/interloper"
 	install -m 755 $(TARGET)/release/libinterloper_rt.so "$(DESTDIR)$(PREFIX)/lib/interloper/libinterloper_rt.so"
 	install -m 644 include/interloper.h "$(DESTDIR)$(PREFIX)/include/interloper.h"
+	$(TARGET)/release/interloper man "$(DESTDIR)$(PREFIX)/share/man/man1"
+	install -d "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" "$(DESTDIR)$(PREFIX)/share/zsh/site-functions" \
+	    "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
+	$(TARGET)/release/interloper completions bash >"$(DESTDIR)$(PREFIX)/share/bash-completion/completions/interloper"
+	$(TARGET)/release/interloper completions zsh >"$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_interloper"
+	$(TARGET)/release/interloper completions fish >"$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/interloper.fish"
 	install -m 644 LICENSE-MIT LICENSE-APACHE "$(DESTDIR)$(PREFIX)/share/doc/interloper"
 
 clean: ## remove everything that was built

@@ -9,19 +9,27 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// What people look for comes first.
+const TEMPLATE: &str = "\
+{about-with-newline}
+{before-help}
+{usage-heading} {usage}
+
+{all-args}{after-help}";
+
 const EXAMPLES: &str = "\
 Examples:
   interloper check -- ./program arguments       what can go wrong? prove it
   interloper replay 7f3a                        make it happen again
   interloper view                               look at it in a browser, step by step
+  interloper explain 7f3a                       what was that again?
   interloper record -- ./program arguments      what do its threads do?
   interloper analyze                            what could have gone wrong?
-  interloper analyze run.std                    which violations are possible?
   interloper analyze run.std --property serial  was that order all right?
-  interloper generate bank --events 1000000 -o bank.ilt
-  interloper convert bank.ilt bank.std
-  interloper dump run.ilt | less
+  interloper doctor ./program                   can it be checked?
+  interloper dump run.ilt | less";
 
+const EXIT_CODES: &str = "\
 Exit codes:
   0    nothing found
   1    something found
@@ -30,6 +38,34 @@ Exit codes:
   4    the program cannot be recorded as it is built
   70   a bug of interloper's
   130  interrupted, after printing what was found so far";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  interloper check -- ./program arguments
+  interloper check --budget 5m --explore exhaust -- ./program
+  interloper check --format sarif -o interloper.sarif -- ./program
+  interloper check --baseline known.txt --suppressions hidden.txt -- ./program";
+
+const ANALYZE_EXAMPLES: &str = "\
+Examples:
+  interloper analyze                            the trace recorded last
+  interloper analyze run.std --model lockset    by locks alone, in linear time
+  interloper analyze run.std --property serial  was that order all right?
+  interloper analyze run.ilt --format json | jq .counts";
+
+const REPLAY_EXAMPLES: &str = "\
+Examples:
+  interloper replay                             the worst of the latest check
+  interloper replay 7f3a                        a finding of the latest check
+  interloper replay old/result.json:7f3a        one of another result
+  interloper replay 7f3a -o again.ilt           and keep the trace of the run
+  interloper replay run.ilt                     a recorded run once more";
+
+const RECORD_EXAMPLES: &str = "\
+Examples:
+  interloper record -- ./program arguments
+  interloper record --policy pct --seed 7 -o run.ilt -- ./program
+  interloper record --check-determinism -- ./program";
 
 const COMPILING: &str = "\
 Before the compiler's own arguments can stand:
@@ -46,7 +82,8 @@ Examples:
 const ABOUT: &str = "Finds atomicity violations in multithreaded programs";
 
 #[derive(Debug, Parser)]
-#[command(name = "interloper", version, about = ABOUT, after_help = EXAMPLES, max_term_width = 80)]
+#[command(name = "interloper", version, about = ABOUT, before_help = EXAMPLES, after_help = EXIT_CODES, max_term_width = 80)]
+#[command(help_template = TEMPLATE)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -55,15 +92,23 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run a program, predict violations, prove them, and make them happen
+    #[command(before_help = CHECK_EXAMPLES, help_template = TEMPLATE)]
     Check(CheckArgs),
     /// Run a program and record what its threads do
+    #[command(before_help = RECORD_EXAMPLES, help_template = TEMPLATE)]
     Record(RecordArgs),
     /// Make a violation happen again, or run a program along a schedule
+    #[command(before_help = REPLAY_EXAMPLES, help_template = TEMPLATE)]
     Replay(ReplayArgs),
     /// Predict violations from a trace
+    #[command(before_help = ANALYZE_EXAMPLES, help_template = TEMPLATE)]
     Analyze(AnalyzeArgs),
     /// Make a page of a result, to step through its witnesses in a browser
     View(ViewArgs),
+    /// Tell a finding again, or what a word of results means
+    Explain(ExplainArgs),
+    /// Look whether all is there that recording needs, and what to install
+    Doctor(DoctorArgs),
     /// Count what a trace holds
     Stats(StatsArgs),
     /// Show the events of a trace as text
@@ -78,6 +123,12 @@ pub(crate) enum Command {
     /// Compile and link C++ for recording, as g++ would
     #[command(name = "c++", disable_help_flag = true, after_help = COMPILING)]
     Cxx(CompileArgs),
+    /// Write manual pages into a folder
+    #[command(hide = true)]
+    Man(ManArgs),
+    /// Write completions for a shell to standard output
+    #[command(hide = true)]
+    Completions(CompletionsArgs),
 }
 
 #[derive(Debug, ClapArgs)]
@@ -118,6 +169,8 @@ pub(crate) struct CheckArgs {
     /// The least verdict that makes the exit code 1
     #[arg(long, value_name = "VERDICT", default_value = "confirmed")]
     pub(crate) fail_on: FailOn,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
     /// How to write the result
     #[arg(long, default_value = "text")]
     pub(crate) format: OutputFormat,
@@ -198,9 +251,9 @@ pub(crate) struct RecordArgs {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ReplayArgs {
     /// A finding of the latest result, by its id or the beginning of that; RESULT:ID for another result; or a
-    /// schedule, or a trace that was recorded
+    /// schedule, or a trace that was recorded [default: the most harmful finding of the latest result]
     #[arg(value_name = "FINDING|SCHEDULE|TRACE")]
-    pub(crate) schedule: OsString,
+    pub(crate) schedule: Option<OsString>,
     /// Record the run to this trace
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -244,8 +297,8 @@ pub(crate) struct AnalyzeArgs {
     #[arg(long)]
     pub(crate) model: Option<Model>,
     /// By which rule --model filtered rejects
-    #[arg(long, value_name = "RULE", default_value = "sound")]
-    pub(crate) filter: FilterRule,
+    #[arg(long = "filter", value_name = "RULE", default_value = "sound")]
+    pub(crate) rule: FilterRule,
     /// What to ask: violations of three accesses, whether the observed order was serializable, or whether a
     /// serial order explains the observed values
     #[arg(long, default_value = "triple")]
@@ -268,6 +321,8 @@ pub(crate) struct AnalyzeArgs {
     /// The least verdict that makes the exit code 1 [default: the highest the model can give]
     #[arg(long, value_name = "VERDICT")]
     pub(crate) fail_on: Option<FailOn>,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
     /// How to write the result
     #[arg(long, default_value = "text")]
     pub(crate) format: OutputFormat,
@@ -280,6 +335,53 @@ pub(crate) struct AnalyzeArgs {
     /// Show no progress bar
     #[arg(long)]
     pub(crate) no_progress: bool,
+}
+
+/// What not to see, and what is known.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct FilterArgs {
+    /// Hide what this file names, a line each: KIND:PATTERN [until DAY] because REASON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) suppressions: Option<PathBuf>,
+    /// Neither show nor count findings that this file lists by id; a result in JSON will do, too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+    /// Write the ids of all findings to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) write_baseline: Option<PathBuf>,
+}
+
+impl FilterArgs {
+    /// Whether all findings have to be looked at, however few are to be listed.
+    pub(crate) fn need_all(&self) -> bool {
+        self.suppressions.is_some() || self.baseline.is_some() || self.write_baseline.is_some()
+    }
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ExplainArgs {
+    /// The id of a finding of the latest result, or its beginning; RESULT:ID for another result; or a verdict, a
+    /// pattern, a source of regions [default: lists the words]
+    #[arg(value_name = "ID|WORD")]
+    pub(crate) subject: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DoctorArgs {
+    /// A program to look at: is it instrumented, are its libraries, has it debug information?
+    pub(crate) program: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ManArgs {
+    /// The folder
+    pub(crate) folder: PathBuf,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
 }
 
 /// How much to spend.
@@ -479,8 +581,12 @@ pub(crate) enum Property {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
+    /// For people
     Text,
+    /// All there is, schema interloper.result/1
     Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
     /// A page for a browser, with nothing beside it
     Html,
 }

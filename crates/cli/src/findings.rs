@@ -4,9 +4,14 @@ use interloper_hunt::{Caught, HuntRequest, Hunted, Outcome};
 use interloper_ladder::{Climb, Finding, Standing, Trace, Unknown};
 use interloper_recorder::{RecordOutcome, RunNotice};
 use interloper_report::build::{self, Decided, TraceFacts};
+use interloper_report::evidence::{Evidence, positions};
 use interloper_report::result::{Counts, Execution, Explored, Program, RunOutcome, Verdict, Witness};
-use interloper_report::{Document, Fingerprints};
+use interloper_report::{Document, order};
+use interloper_trace::file::{ReadOptions, TraceReader};
+use interloper_trace::{EventIndex, EventSource as _, Tables};
+use std::collections::BTreeMap;
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 /// Something that must not happen did, and it is not the user's fault.
 #[derive(Debug)]
@@ -21,20 +26,18 @@ impl fmt::Display for OurFault {
 impl std::error::Error for OurFault {}
 
 /// The result of a climb.
-pub(crate) fn document(
-    trace: &Trace,
-    climb: &Climb,
-    limit: usize,
-    explain_infeasible: bool,
-    mut notes: Vec<String>,
-) -> Document {
+pub(crate) fn document(trace: &Trace, climb: &Climb, explain_infeasible: bool, mut notes: Vec<String>) -> Document {
     if climb.unlisted > 0 {
         notes.push(unlisted(climb.unlisted));
     }
     let listed =
         climb.findings.iter().filter(|finding| explain_infeasible || !matches!(finding.standing, Standing::Infeasible));
-    let decided: Vec<Decided<'_>> = listed.take(limit).map(decided).collect();
-    let findings = build::decided(&decided, &climb.held, &trace.tables, &mut Fingerprints::default());
+    let decided: Vec<Decided<'_>> = listed.map(decided).collect();
+    let mut findings = build::decided(&decided, &climb.held, &trace.tables);
+    let mut evidence = Evidence::default();
+    findings.iter().for_each(|finding| evidence.want_all_of(finding));
+    (0..).zip(&trace.events).for_each(|(index, event)| evidence.observe(EventIndex(index), event));
+    findings.iter_mut().for_each(|finding| describe(finding, &evidence, &trace.tables));
     let facts = TraceFacts {
         tables: &trace.tables,
         events: trace.events.len() as u64,
@@ -43,6 +46,14 @@ pub(crate) fn document(
         non_nested: &climb.census.non_nested,
     };
     build::document(&facts, "causal", counts(climb), findings, notes)
+}
+
+/// Says what the trace that a finding is about knows of it.
+pub(crate) fn describe(finding: &mut interloper_report::result::Finding, evidence: &Evidence, tables: &Tables) {
+    evidence.name_region(finding, tables);
+    if let Some(positions) = positions(finding) {
+        evidence.describe(finding, positions, tables);
+    }
 }
 
 fn unlisted(triples: u64) -> String {
@@ -97,8 +108,8 @@ fn reason(why: Unknown) -> String {
 
 /// The result of a hunt.
 pub(crate) fn of_hunt(hunted: &Hunted, request: &HuntRequest, explore: &str, explain_infeasible: bool) -> Document {
-    let mut ids = Fingerprints::default();
     let mut all = Vec::new();
+    let mut looked_up = LookedUp::default();
     let recorded = recorded_end(&hunted.recorded);
     for (number, run) in hunted.runs.iter().enumerate() {
         let caught: Vec<&Caught> = hunted
@@ -108,21 +119,24 @@ pub(crate) fn of_hunt(hunted: &Hunted, request: &HuntRequest, explore: &str, exp
             .filter(|caught| explain_infeasible || !matches!(caught.finding.standing, Standing::Infeasible))
             .collect();
         let decided: Vec<Decided<'_>> = caught.iter().map(|caught| executed(caught, &recorded)).collect();
-        let mut findings = build::decided(&decided, &run.held, &run.tables, &mut ids);
+        let mut findings = build::decided(&decided, &run.held, &run.tables);
         for (finding, caught) in findings.iter_mut().zip(caught) {
             for (event, identity) in finding.events.iter_mut().zip(caught.identities.iter().flatten()) {
                 event.occurrence = Some(identity.occurrence);
             }
             if let interloper_hunt::Verdict::Confirmed(confirmation) = &caught.verdict {
                 finding.harm = confirmation.harm.as_ref().map(|harm| harm.kind.name());
-                finding.replay = Some(format!("interloper replay {}", &finding.id[..8]));
             }
+            looked_up.want(&run.path, finding);
             finding.trace = (number > 0).then(|| run.path.display().to_string());
         }
         all.append(&mut findings);
     }
-    // What happened comes first, and of that what does harm, the worst first.
-    all.sort_by_key(|finding| (std::cmp::Reverse(finding.verdict), finding.severity()));
+    looked_up.read();
+    for finding in &mut all {
+        looked_up.describe(&hunted.runs[0].path, finding);
+    }
+    order::sort(&mut all);
     let first = &hunted.runs[0];
     let facts = TraceFacts {
         tables: &first.tables,
@@ -140,6 +154,9 @@ pub(crate) fn of_hunt(hunted: &Hunted, request: &HuntRequest, explore: &str, exp
     }
     let mut document = build::document(&facts, "causal", hunt_counts(hunted), all, notes);
     document.trace.file = Some(first.path.display().to_string());
+    for finding in document.findings.iter_mut().filter(|finding| finding.verdict == Verdict::Confirmed) {
+        finding.replay = Some(format!("interloper replay {}", &finding.id[..8]));
+    }
     document.program = Some(Program {
         command: request.record.launch.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         folder: std::env::current_dir().ok().map(|folder| folder.display().to_string()),
@@ -150,6 +167,47 @@ pub(crate) fn of_hunt(hunted: &Hunted, request: &HuntRequest, explore: &str, exp
     });
     document.explored = Some(explored(&hunted.explored, explore));
     document
+}
+
+/// What traces of runs say about findings.
+#[derive(Default)]
+struct LookedUp(BTreeMap<PathBuf, (Evidence, Tables)>);
+
+impl LookedUp {
+    /// A finding was made in the trace of this run, and shown by another, perhaps.
+    fn want(&mut self, path: &Path, finding: &interloper_report::result::Finding) {
+        self.0.entry(path.to_owned()).or_default().0.want_all_of(finding);
+        if let Some((path, positions)) = shown_at(finding) {
+            self.0.entry(path).or_default().0.want(positions);
+        }
+    }
+
+    /// A trace that cannot be read has nothing to say.
+    fn read(&mut self) {
+        for (path, (evidence, tables)) in &mut self.0 {
+            let Ok(mut reader) = TraceReader::open(path, ReadOptions::default()) else { continue };
+            while let Ok(true) = reader.visit(|index, event, _| evidence.observe(index, event)) {}
+            *tables = reader.tables().clone();
+        }
+    }
+
+    fn describe(&self, first: &Path, finding: &mut interloper_report::result::Finding) {
+        let path = finding.trace.as_ref().map_or_else(|| first.to_owned(), PathBuf::from);
+        if let Some((evidence, tables)) = self.0.get(&path) {
+            describe(finding, evidence, tables);
+        }
+        if let Some((path, positions)) = shown_at(finding)
+            && let Some((evidence, tables)) = self.0.get(&path)
+        {
+            evidence.describe(finding, positions, tables);
+        }
+    }
+}
+
+/// The trace of the run that showed a finding, and where in it.
+fn shown_at(finding: &interloper_report::result::Finding) -> Option<(PathBuf, [u64; 3])> {
+    let execution = finding.execution.as_ref()?;
+    Some((PathBuf::from(execution.trace.as_ref()?), execution.events?))
 }
 
 fn executed<'a>(caught: &'a Caught, recorded: &str) -> Decided<'a> {

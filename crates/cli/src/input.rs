@@ -84,6 +84,14 @@ impl Input {
         }
     }
 
+    /// The file, if its lines are its events.
+    pub(crate) fn lines(&self) -> Option<&Path> {
+        match &self.place {
+            Place::File(path) if self.format == Format::Std => Some(path),
+            _ => None,
+        }
+    }
+
     /// Its size in bytes.
     pub(crate) fn bytes(&self) -> Option<u64> {
         match &self.place {

@@ -5,6 +5,7 @@
 
 mod args;
 mod commands;
+mod delivery;
 mod exit;
 mod findings;
 mod input;

@@ -84,7 +84,7 @@ impl Stages {
         match progress {
             At::Predicting => self.say("predicting", String::new()),
             At::Deciding { decided, feasible, all } => {
-                self.say("deciding", format!("{decided} of {all} triples, {feasible} feasible"));
+                self.say("deciding", format!("{decided} of {all} triples{}", best("feasible", *feasible as u64)));
             }
             At::Checking { done, all } => self.say("checking", format!("{done} of {all} witnesses")),
             _ => {}
@@ -103,6 +103,14 @@ impl Stages {
         bar.set_prefix(stage);
         bar.set_message(message);
         bar.tick();
+    }
+}
+
+/// The best that was found so far.
+pub(crate) fn best(verdict: &str, findings: u64) -> String {
+    match findings {
+        0 => "; nothing found yet".to_owned(),
+        findings => format!("; best so far: {verdict} ({findings})"),
     }
 }
 

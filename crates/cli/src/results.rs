@@ -23,7 +23,14 @@ pub(crate) struct StoredFinding {
 struct Document {
     #[serde(default)]
     findings: Vec<Finding>,
+    #[serde(default)]
+    suppressed: Vec<Suppressed>,
     program: Option<Program>,
+}
+
+#[derive(Deserialize)]
+struct Suppressed {
+    finding: Finding,
 }
 
 #[derive(Deserialize)]
@@ -71,26 +78,26 @@ impl StoredFinding {
 
     /// The finding with this id, or whose id begins so: `ID`, in the latest result, or `RESULT:ID`.
     pub(crate) fn find(text: &str) -> anyhow::Result<StoredFinding> {
-        let (path, id) = match text.rsplit_once(':') {
-            Some((path, id)) => (PathBuf::from(path), id),
-            None => match store::latest_result() {
-                Some(path) => (path, text),
-                None => {
-                    bail!("{text}: there is no result yet that could have this finding; `interloper check` makes one")
-                }
-            },
+        let (path, id) = place(text)?;
+        let result = read(&path)?;
+        let all = result.findings.iter().chain(result.suppressed.iter().map(|suppressed| &suppressed.finding));
+        let finding = choose(&path, &id, all, |finding| &finding.id)?;
+        StoredFinding::of(finding, &result, &path)
+    }
+
+    /// The first confirmed finding of the latest result: there, the most harmful comes first.
+    pub(crate) fn worst() -> anyhow::Result<StoredFinding> {
+        let Some(path) = store::latest_result() else {
+            bail!("there is no result yet that could have a finding to replay; `interloper check -- CMD` makes one")
         };
         let result = read(&path)?;
-        let matching: Vec<&Finding> = result.findings.iter().filter(|finding| finding.id.starts_with(id)).collect();
-        let finding = match matching[..] {
-            [finding] => finding,
-            [] => bail!("{}: no finding has an id that begins with {id}", path.display()),
-            _ => bail!(
-                "{}: {} findings have an id that begins with {id}; give more of it",
-                path.display(),
-                matching.len()
-            ),
-        };
+        match result.findings.iter().find(|finding| finding.verdict == "confirmed") {
+            Some(finding) => StoredFinding::of(finding, &result, &path),
+            None => bail!("{}: no finding is confirmed, so there is no run to replay", path.display()),
+        }
+    }
+
+    fn of(finding: &Finding, result: &Document, path: &Path) -> anyhow::Result<StoredFinding> {
         let Some(witness) = finding.witness.as_ref().filter(|_| finding.verdict == "confirmed") else {
             bail!("finding {} is {}, not confirmed: there is no run to replay", finding.id, finding.verdict);
         };
@@ -106,6 +113,45 @@ impl StoredFinding {
             start_time: program.start_time,
             quantum: program.quantum,
         })
+    }
+}
+
+/// Which result is meant, and which id in it.
+pub(crate) fn place(text: &str) -> anyhow::Result<(PathBuf, String)> {
+    match text.rsplit_once(':') {
+        Some((path, id)) => Ok((PathBuf::from(path), id.to_owned())),
+        None => match store::latest_result() {
+            Some(path) => Ok((path, text.to_owned())),
+            None => {
+                bail!(
+                    "{text}: there is no result yet that could have this finding; `interloper check -- CMD` makes one"
+                )
+            }
+        },
+    }
+}
+
+/// The one finding whose id begins so.
+pub(crate) fn choose<'f, F>(
+    path: &Path,
+    id: &str,
+    all: impl Iterator<Item = &'f F>,
+    id_of: fn(&F) -> &String,
+) -> anyhow::Result<&'f F> {
+    /// More of them would not help.
+    const MOST_NAMED: usize = 5;
+    let (matching, others): (Vec<&F>, Vec<&F>) = all.partition(|finding| id_of(finding).starts_with(id));
+    let path = path.display();
+    match matching[..] {
+        [finding] => Ok(finding),
+        [] if others.is_empty() => bail!("{path}: the result has no finding"),
+        [] => {
+            let ids = others.iter().map(|finding| id_of(finding).chars().take(8).collect::<String>());
+            let named = ids.take(MOST_NAMED).collect::<Vec<_>>().join(", ");
+            let more = if others.len() > MOST_NAMED { ", …" } else { "" };
+            bail!("{path}: no finding has an id that begins with {id}; there are {named}{more}")
+        }
+        _ => bail!("{path}: {} findings have an id that begins with {id}; give more of it", matching.len()),
     }
 }
 

@@ -183,6 +183,7 @@ fn run(command: Command, expect: &Expect, folder: &Folder) -> Result<(i32, Value
     let output = command.output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     let result = serde_json::from_slice(&output.stdout).map_err(|error| format!("no result: {error}\n{stderr}"))?;
+    common::schema::assert_documented(&result);
     Ok((output.status.code().unwrap_or(-1), result))
 }
 

@@ -62,9 +62,9 @@ fn the_whole_document() {
                 "variable": {"name": "V", "size": null},
                 "region": {"source": "annotated", "thread": "T0", "begin": 0, "end": 4},
                 "events": [
-                    {"role": "first", "index": 1, "thread": "T0", "op": "r", "file": null, "line": 12, "function": null, "occurrence": null},
-                    {"role": "remote", "index": 2, "thread": "T1", "op": "w", "file": null, "line": 31, "function": null, "occurrence": null},
-                    {"role": "second", "index": 3, "thread": "T0", "op": "w", "file": null, "line": -14, "function": null, "occurrence": null},
+                    {"role": "first", "index": 1, "thread": "T0", "op": "r", "file": null, "line": 12, "function": null, "occurrence": null, "held": []},
+                    {"role": "remote", "index": 2, "thread": "T1", "op": "w", "file": null, "line": 31, "function": null, "occurrence": null, "held": []},
+                    {"role": "second", "index": 3, "thread": "T0", "op": "w", "file": null, "line": -14, "function": null, "occurrence": null, "held": []},
                 ],
                 "locks": {"region": [], "remote": []},
                 "witness": null,

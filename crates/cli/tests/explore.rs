@@ -179,5 +179,6 @@ fn explore(litmus: &Litmus, runtime: &std::path::Path) -> Value {
         "./program",
     ]);
     let result: Value = serde_json::from_slice(&checked.stdout).unwrap();
+    common::schema::assert_documented(&result);
     result["explored"].clone()
 }

@@ -170,17 +170,56 @@ fn dump() {
 #[test]
 fn help() {
     let folder = Folder::new();
-    let texts = ["--help", "analyze -h"].map(|line| {
+    let texts = ["--help", "analyze -h", "check -h", "replay -h"].map(|line| {
         let run = folder.cli(line);
         assert_eq!((run.code, run.stderr.as_str()), (0, ""));
         assert_narrow(&run.stdout);
         run.stdout
     });
     insta::assert_snapshot!(texts.join("\n---\n\n"));
-    for command in ["record", "replay", "analyze", "stats", "dump", "convert", "generate"] {
+    for command in ["check", "record", "replay", "analyze", "explain", "doctor", "stats", "dump", "convert", "generate"]
+    {
         let run = folder.cli(&format!("{command} --help"));
         assert_eq!(run.code, 0);
         assert_narrow(&run.stdout);
+    }
+}
+
+#[test]
+fn words_are_explained() {
+    let folder = Folder::new();
+    let words = ["", "confirmed", "feasible", "possible", "infeasible", "unknown", "functions", "rww", "RWR"];
+    let texts = words.map(|word| folder.cli(&format!("explain {word}")).stdout);
+    texts.iter().for_each(|text| assert_narrow(text));
+    let refused = ["explain nonsense", "explain abc", "explain missing.json:abc"]
+        .map(|line| folder.cli(line).refused().to_owned());
+    insta::assert_snapshot!(texts.join("\n") + "\n" + &refused.join("\n"));
+}
+
+#[test]
+fn a_finding_is_explained_again() {
+    let folder = Folder::new();
+    folder.write("t.std", numbered("A|begin A|r(x) A|w(x) A|end B|w(x)"));
+    let result = folder.cli("analyze t.std --format json");
+    folder.write("result.json", &result.stdout);
+    let id = result.json()["findings"][0]["id"].as_str().unwrap()[..6].to_owned();
+    let run = folder.cli(&format!("explain result.json:{id}"));
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_narrow(&run.stdout);
+    insta::assert_snapshot!(run.stdout);
+}
+
+#[test]
+fn manual_and_completions() {
+    let folder = Folder::new();
+    assert_eq!(folder.cli("man pages").code, 0);
+    let page = folder.text("pages/interloper-check.1");
+    for part in ["suppressions", "SYNOPSIS", "Examples:"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        let run = folder.cli(&format!("completions {shell}"));
+        assert!(run.code == 0 && run.stdout.contains("write-baseline"), "{shell}");
     }
 }
 

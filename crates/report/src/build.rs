@@ -1,7 +1,7 @@
 //! From predictions and tables to the result document.
 
 use crate::event_text;
-use crate::fingerprint::Fingerprints;
+use crate::fingerprint;
 use crate::result::{
     Atomic, Counts, CycleEvent, CycleStep, Document, Execution, Finding, FindingEvent, HeldLocks, NonNestedThread,
     Region, SCHEMA, Serial, TraceSummary, Variable, Verdict, Witness,
@@ -34,9 +34,7 @@ pub struct TraceFacts<'t> {
 
 /// The result of the lockset model.
 pub fn lockset(facts: &TraceFacts<'_>, prediction: &Prediction, notes: Vec<String>) -> Document {
-    let mut ids = Fingerprints::default();
-    let findings =
-        prediction.triples.iter().map(|triple| finding(triple, &prediction.held, facts.tables, &mut ids)).collect();
+    let findings = prediction.triples.iter().map(|triple| finding(triple, &prediction.held, facts.tables)).collect();
     let counts = Counts {
         candidates: prediction.candidates,
         possible: prediction.possible,
@@ -64,8 +62,8 @@ pub struct Decided<'a> {
 /// The locks held in states.
 pub type HeldInStates = FxHashMap<StateId, Vec<(LockId, LockMode)>>;
 
-/// The findings of a model that decides. Ids go on from those given out before.
-pub fn decided(decided: &[Decided<'_>], held: &HeldInStates, tables: &Tables, ids: &mut Fingerprints) -> Vec<Finding> {
+/// The findings of a model that decides. They have no ids yet: those are for [`document`] to give.
+pub fn decided(decided: &[Decided<'_>], held: &HeldInStates, tables: &Tables) -> Vec<Finding> {
     decided
         .iter()
         .map(|decided| Finding {
@@ -73,19 +71,20 @@ pub fn decided(decided: &[Decided<'_>], held: &HeldInStates, tables: &Tables, id
             reason: decided.reason.clone(),
             witness: decided.witness.clone(),
             execution: decided.execution.clone(),
-            ..finding(decided.triple, held, tables, ids)
+            ..finding(decided.triple, held, tables)
         })
         .collect()
 }
 
-/// The result of a model that decides.
+/// The result about a list of findings, which gives them their ids.
 pub fn document(
     facts: &TraceFacts<'_>,
     model: &'static str,
     counts: Counts,
-    findings: Vec<Finding>,
+    mut findings: Vec<Finding>,
     notes: Vec<String>,
 ) -> Document {
+    fingerprint::give_ids(&mut findings);
     Document {
         schema: SCHEMA,
         trace: summary(facts),
@@ -94,6 +93,7 @@ pub fn document(
         counts,
         memory_model: MEMORY_MODEL,
         findings,
+        suppressed: Vec::new(),
         serial: None,
         atomic: None,
         program: None,
@@ -126,6 +126,7 @@ pub fn serial(
         counts: Counts::default(),
         memory_model: MEMORY_MODEL,
         findings: Vec::new(),
+        suppressed: Vec::new(),
         serial: Some(serial),
         atomic: None,
         program: None,
@@ -191,16 +192,15 @@ fn summary(facts: &TraceFacts<'_>) -> TraceSummary {
     }
 }
 
-fn finding(triple: &Triple, held: &HeldInStates, tables: &Tables, ids: &mut Fingerprints) -> Finding {
+fn finding(triple: &Triple, held: &HeldInStates, tables: &Tables) -> Finding {
     let variable = tables.location_name(triple.location);
-    let sites = [triple.first, triple.remote, triple.second].map(|access| site_text(access.site, tables));
     let pattern = triple.pattern.name();
     let held = |state| {
         let locks: &[(LockId, LockMode)] = held.get(&state).map_or(&[], Vec::as_slice);
         locks.iter().map(|(lock, _)| tables.lock(*lock).to_owned()).collect()
     };
     Finding {
-        id: ids.next(&[pattern, &sites[0], &sites[1], &sites[2], &variable]),
+        id: String::new(),
         verdict: Verdict::Possible,
         reason: None,
         harm: None,
@@ -217,12 +217,15 @@ fn finding(triple: &Triple, held: &HeldInStates, tables: &Tables, ids: &mut Fing
         replay: None,
         execution: None,
         trace: None,
+        threads: Vec::new(),
+        known: false,
     }
 }
 
 fn region(span: &RegionSpan, tables: &Tables) -> Region {
     Region {
         source: span.source.name(),
+        name: None,
         thread: tables.thread(span.thread).to_owned(),
         begin: span.begin.0,
         end: span.end.map(|end| end.0),
@@ -240,6 +243,9 @@ fn finding_event(role: &'static str, access: &Access, tables: &Tables) -> Findin
         line,
         function,
         occurrence: None,
+        read: None,
+        written: None,
+        held: None,
     }
 }
 
@@ -298,16 +304,10 @@ fn conflict(conflict: Conflict, tables: &Tables) -> (&'static str, Option<String
     }
 }
 
-type SiteFields = (Option<String>, Option<i64>, Option<String>);
+pub(crate) type SiteFields = (Option<String>, Option<i64>, Option<String>);
 
-fn site(site: SiteId, tables: &Tables) -> SiteFields {
+pub(crate) fn site(site: SiteId, tables: &Tables) -> SiteFields {
     let site = tables.site(site);
     let text = |id| tables.strings.get(id).to_owned();
     (site.file.map(text), site.line, site.function.map(text))
-}
-
-/// A site as part of an id.
-fn site_text(id: SiteId, tables: &Tables) -> String {
-    let (file, line, function) = site(id, tables);
-    format!("{}:{}:{}", file.unwrap_or_default(), line.unwrap_or_default(), function.unwrap_or_default())
 }

@@ -8,21 +8,41 @@
 //! |---|---|
 //! | [`result`] | the result document, schema `interloper.result/1` |
 //! | [`build`] | from predictions and tables to that document |
+//! | [`evidence`] | what a trace says of the accesses of findings: values, locks, threads |
+//! | [`order`] | which findings come first, and which belong together |
 //! | [`text`] | the document for people |
+//! | [`sarif`] | the document for viewers of code scanning |
+//! | [`sources`] | source files, as far as they are there |
+//! | [`suppress`], [`baseline`] | what is not to be seen, and what was known before |
+//! | [`stored`] | findings of a result that was written before |
+//! | [`words`], [`explain`] | patterns and verdicts, in sentences; what the words mean |
 //! | [`stats`] | what a trace holds |
 //! | [`dump`] | events, a line each |
 //! | [`printable`] | names of the input, made harmless |
 
+pub mod baseline;
 pub mod build;
+pub mod date;
 pub mod dump;
+pub mod evidence;
+pub mod explain;
+pub mod order;
 pub mod printable;
 pub mod result;
+pub mod sarif;
+pub mod sources;
 pub mod stats;
+pub mod stored;
+pub mod suppress;
 pub mod text;
+pub mod words;
 
 mod event_text;
 mod fingerprint;
+mod glob;
+#[cfg(test)]
+mod testing;
 mod wrap;
 
-pub use fingerprint::Fingerprints;
 pub use result::Document;
+pub use wrap::wrapped;

@@ -1,6 +1,6 @@
 //! The result document, schema `interloper.result/1`.
 //!
-//! Field for field what the JSON holds. Adding a field is a minor change; removing or changing one
+//! Field for field what the JSON holds; fields that were added later are left out where there is nothing to say. Adding a field is a minor change; removing or changing one
 //! raises the number in the schema's name.
 
 use serde::Serialize;
@@ -25,6 +25,9 @@ pub struct Document {
     pub memory_model: &'static str,
     /// The findings, in order.
     pub findings: Vec<Finding>,
+    /// What the user does not want to see, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub suppressed: Vec<SuppressedFinding>,
     /// The answer about the observed order, if that was asked.
     pub serial: Option<Serial>,
     /// Whether the observed values are those of a serial order, if that was asked.
@@ -171,19 +174,56 @@ pub struct Finding {
     pub execution: Option<Execution>,
     /// The trace that the positions of the events are in, if it is not the one analysed.
     pub trace: Option<String>,
+    /// Where the threads of the three accesses were created, as far as the trace says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<ThreadBirth>,
+    /// Whether the baseline has it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub known: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// Where a thread was created.
+#[derive(Clone, Debug, Serialize)]
+pub struct ThreadBirth {
+    /// The thread.
+    pub thread: String,
+    /// Who created it.
+    pub by: String,
+    /// The position of the event, in the trace that [`Execution::events`] are in, or else the three accesses.
+    pub index: u64,
+    /// The source file.
+    pub file: Option<String>,
+    /// The source line.
+    pub line: Option<i64>,
+    /// The function.
+    pub function: Option<String>,
+}
+
+/// A finding that the user does not want to see.
+#[derive(Clone, Debug, Serialize)]
+pub struct SuppressedFinding {
+    /// What says so.
+    pub suppression: Suppression,
+    /// The finding.
+    pub finding: Finding,
+}
+
+/// Why a finding is not to be seen.
+#[derive(Clone, Debug, Serialize)]
+pub struct Suppression {
+    /// `file` (of suppressions) or `source` (an annotation in it).
+    pub kind: &'static str,
+    /// Where that stands: file and line.
+    pub place: String,
+    /// The reason given there.
+    pub reason: String,
 }
 
 impl Finding {
-    /// Where its harm stands among the kinds of harm, the worst first; benign comes last.
-    pub fn severity(&self) -> usize {
-        let kinds = ["crash", "hang", "assert", "exit", "output", "state"];
-        match self.harm {
-            Some("benign") => kinds.len() + 1,
-            Some(harm) => kinds.iter().position(|kind| *kind == harm).unwrap_or(kinds.len()),
-            None => kinds.len(),
-        }
-    }
-
     /// Whether it was executed and did no harm.
     pub fn is_benign(&self) -> bool {
         self.harm == Some("benign")
@@ -199,7 +239,7 @@ pub struct Execution {
     pub recorded: String,
     /// Its trace.
     pub trace: Option<String>,
-    /// Where in that trace the three accesses are.
+    /// The positions of the three accesses in that trace; what they read and wrote is of that run, too.
     pub events: Option<[u64; 3]>,
     /// What it printed.
     pub stdout: String,
@@ -258,6 +298,9 @@ pub struct Variable {
 pub struct Region {
     /// Who says that it is meant to be atomic.
     pub source: &'static str,
+    /// What it is called: the annotation's name, the lock, the function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Whose it is.
     pub thread: String,
     /// The event that begins it.
@@ -285,6 +328,15 @@ pub struct FindingEvent {
     pub function: Option<String>,
     /// How many accesses of this kind, place and location the thread had made by then, this one included.
     pub occurrence: Option<u64>,
+    /// What it found, as a number of its size without sign; left out if it reads nothing or that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read: Option<u64>,
+    /// What it left behind, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<u64>,
+    /// The locks that its thread held; left out if not looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held: Option<Vec<String>>,
 }
 
 /// Locks held on both sides at the moment of the violation.

@@ -6,7 +6,7 @@ pub(crate) const COLUMNS: usize = 80;
 /// Appends text, broken at spaces; the first line begins with `first`, the others with `rest`.
 ///
 /// A word that is too long for a line has one of its own, whole: it may be a name to copy.
-pub(crate) fn wrapped(out: &mut String, first: &str, rest: &str, text: &str) {
+pub fn wrapped(out: &mut String, first: &str, rest: &str, text: &str) {
     out.push_str(first);
     let mut column = width(first);
     let mut line_is_empty = true;
@@ -28,9 +28,12 @@ pub(crate) fn wrapped(out: &mut String, first: &str, rest: &str, text: &str) {
     out.push('\n');
 }
 
-/// How many columns text takes, as far as one can tell without a table of all scripts.
+/// How many columns text takes, as far as one can tell without a table of all scripts. Colour takes none.
 pub(crate) fn width(text: &str) -> usize {
-    text.chars().count()
+    let mut pieces = text.split('\u{1b}');
+    let plain = pieces.next().map_or(0, |piece| piece.chars().count());
+    // What is ours after an escape ends with the first m; no text of the input has an escape in it.
+    plain + pieces.map(|piece| piece.split_once('m').map_or(0, |(_, rest)| rest.chars().count())).sum::<usize>()
 }
 
 #[cfg(test)]

@@ -109,6 +109,13 @@ pub fn inspect(path: &Path) -> Result<Instrumentation, InspectError> {
     classify(&file)
 }
 
+/// Whether a file says which lines its code comes from.
+pub fn has_debug_info(path: &Path) -> Result<bool, InspectError> {
+    let cache = ReadCache::new(File::open(path)?);
+    let file = object::File::parse(&cache)?;
+    Ok([".debug_line", ".zdebug_line", ".gnu_debuglink"].iter().any(|name| file.section_by_name(name).is_some()))
+}
+
 type Elf<'data> = ElfFile64<'data, Endianness, &'data ReadCache<File>>;
 
 fn classify(file: &Elf<'_>) -> Result<Instrumentation, InspectError> {

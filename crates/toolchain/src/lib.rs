@@ -24,7 +24,7 @@ mod response_file;
 
 pub use choice::{ChoiceError, Compiler, Environment, Family, Language};
 pub use compile::{CompileError, Driver, Prepared};
-pub use inspect::{InspectError, Instrumentation, inspect};
+pub use inspect::{InspectError, Instrumentation, has_debug_info, inspect};
 pub use locate::{
     HEADER_NAME, Installation, LocateError, RUNTIME_NAME, SHIM_NAMES, include_directory, runtime_directory,
     shim_directory,

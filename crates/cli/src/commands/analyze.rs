@@ -5,30 +5,33 @@ mod causal;
 mod filtered;
 
 use crate::args::{AnalyzeArgs, FailOn, Model, OutputFormat, Property};
+use crate::delivery::{Delivery, Filters, set_aside};
 use crate::exit::Exit;
+use crate::findings;
 use crate::input::Input;
 use crate::message;
-use crate::output::Target;
 use crate::pages;
 use crate::pass::Pass;
-use anyhow::Context as _;
 use interloper_model::{RegionEdge, RegionSources, Regions};
 use interloper_predict::lockset::{self, Enumerator, Prediction, Profile, Profiler};
 use interloper_predict::serial::{Cycle, Serializability};
+use interloper_report::Document;
 use interloper_report::build::{self, TraceFacts};
+use interloper_report::evidence::Evidence;
 use interloper_report::result::Verdict;
-use interloper_report::{Document, text};
 use interloper_trace::{Event, EventIndex, Op, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::time::Instant;
 
-/// Findings listed as text unless the user says otherwise.
-const TEXT_LIMIT: usize = 20;
+/// Of longer traces, `--model lockset` does not look up what accesses read, wrote and held: that would take another
+/// pass.
+const EXPLAINED_EVENTS: u64 = 1_000_000;
 
 pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
     let input = Input::find_or_latest(args.trace.as_deref(), &args.read)?;
     let sources: RegionSources = args.regions.iter().copied().collect();
-    let Analysed { document, interrupted, found } = match args.property {
+    let filters = Filters::read(&args.filter)?;
+    let Analysed { mut document, interrupted, found } = match args.property {
         Property::Triple => match args.model {
             Some(Model::Lockset) => triples(args, &input, sources)?,
             Some(Model::Filtered) => filtered::analyse(args, &input, sources)?,
@@ -38,14 +41,14 @@ pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
         Property::Serial => serial(args, &input, sources)?,
         Property::Atomic => atomic::analyse(args, &input, sources)?,
     };
-    let rendered = match args.format {
-        OutputFormat::Text => text::render(&document, &input.name),
-        OutputFormat::Json => {
-            serde_json::to_string_pretty(&document).context("cannot write the result as JSON")? + "\n"
-        }
-        OutputFormat::Html => pages::of_analysed(&document, &input)?,
+    let page = |document: &Document| pages::of_analysed(document, &input);
+    let delivery = Delivery { page: &page, ..delivery(args, &input) };
+    filters.apply(&mut document, &delivery)?;
+    delivery.deliver(&document)?;
+    let found = match found {
+        Found::Order(found) => found,
+        Found::AtLeast(verdict) => reached(&document, verdict) > set_aside(&document, verdict),
     };
-    Target::of(args.output.as_deref()).write_text(&rendered)?;
     let undecided =
         document.counts.unknown > 0 || document.atomic.as_ref().is_some_and(|atomic| atomic.verdict == "unknown");
     Ok(match (interrupted, found) {
@@ -59,20 +62,39 @@ pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
 pub(crate) struct Analysed {
     pub(crate) document: Document,
     pub(crate) interrupted: bool,
-    /// Whether something was found that `--fail-on` asks for.
-    pub(crate) found: bool,
+    /// What was found.
+    pub(crate) found: Found,
 }
 
-/// How many findings to list.
-fn limit(args: &AnalyzeArgs) -> usize {
-    args.limit.unwrap_or(match args.format {
-        OutputFormat::Text => TEXT_LIMIT,
-        OutputFormat::Json | OutputFormat::Html => usize::MAX,
-    })
+/// Whether something was found.
+#[derive(Clone, Copy)]
+pub(crate) enum Found {
+    /// About the observed order.
+    Order(bool),
+    /// If there are findings that got at least so far.
+    AtLeast(Verdict),
+}
+
+/// How many findings got at least so far.
+fn reached(document: &Document, verdict: Verdict) -> u64 {
+    let counts = &document.counts;
+    match verdict {
+        Verdict::Confirmed => counts.confirmed,
+        Verdict::Feasible => counts.feasible,
+        Verdict::Plausible => counts.plausible.max(counts.feasible),
+        Verdict::Possible | Verdict::Unknown | Verdict::Infeasible => counts.possible,
+    }
+}
+
+/// What is wanted of the result.
+fn delivery<'a>(args: &'a AnalyzeArgs, input: &'a Input) -> Delivery<'a> {
+    let output = args.output.as_deref();
+    let page = &|_: &Document| Ok(String::new());
+    Delivery { name: &input.name, format: args.format, output, limit: args.limit, lines: input.lines(), page }
 }
 
 fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow::Result<Analysed> {
-    let options = lockset::Options::new(sources).with_limit(limit(args));
+    let options = lockset::Options::new(sources);
     let clock = Clock::new(args.stats);
 
     let (mut profile, pass) = run_profiler(args, input, "profiling", None, Profiler::new(&options))?;
@@ -85,6 +107,10 @@ fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow:
     // What was found before an interrupt is still told: the second pass then reads as far as the first.
     let until = pass.interrupted.then(|| pass.events());
     let second = Clock::new(args.stats);
+    // Ids and annotations in sources are about all findings; without sources, those that are listed will do.
+    let has_sources = pass.tables().sites().iter().any(|site| site.file.is_some());
+    let options =
+        if has_sources || args.filter.need_all() { options } else { options.with_limit(delivery(args, input).limit()) };
     let (prediction, interrupted_again) = if args.all {
         let mut enumerator = Enumerator::new(&options, &overview);
         let again = Pass::run(
@@ -123,9 +149,32 @@ fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow:
         regions: profile.regions(),
         non_nested: profile.non_nested(),
     };
-    let document = build::lockset(&facts, &prediction, notes);
+    let mut document = build::lockset(&facts, &prediction, notes);
+    if !interrupted && pass.events() <= EXPLAINED_EVENTS {
+        explain(args, input, &mut document)?;
+    }
     let fail_on = args.fail_on.map_or(Verdict::Possible, Verdict::from);
-    Ok(Analysed { document, interrupted, found: prediction.possible > 0 && fail_on <= Verdict::Possible })
+    Ok(Analysed { document, interrupted, found: Found::AtLeast(fail_on) })
+}
+
+/// Says what the accesses of findings read, wrote and held.
+fn explain(args: &AnalyzeArgs, input: &Input, document: &mut Document) -> anyhow::Result<()> {
+    let mut evidence = Evidence::default();
+    document.findings.iter().for_each(|finding| evidence.want_all_of(finding));
+    if document.findings.is_empty() {
+        return Ok(());
+    }
+    let pass = Pass::run(
+        input,
+        "explaining",
+        !args.no_progress,
+        None,
+        &mut evidence,
+        |evidence, index, event, _| evidence.observe(index, event),
+        |_| String::new(),
+    )?;
+    document.findings.iter_mut().for_each(|finding| findings::describe(finding, &evidence, pass.tables()));
+    Ok(())
 }
 
 /// One pass of the lockset analysis.
@@ -178,7 +227,7 @@ fn serial(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow::
         non_nested: order.non_nested(),
     };
     let document = build::serial(&facts, cycle, !pass.interrupted, &picked.events, &picked.ends, notes);
-    Ok(Analysed { document, interrupted: pass.interrupted || picked.interrupted, found: cycle.is_some() })
+    Ok(Analysed { document, interrupted: pass.interrupted || picked.interrupted, found: Found::Order(cycle.is_some()) })
 }
 
 /// The events of a cycle, picked out by reading the trace again; the analysis itself keeps none.

@@ -3,28 +3,26 @@
 //! Standard output carries the result and nothing else; what the recorded run prints goes to standard error, and what
 //! later runs print is kept with the result.
 
-use crate::args::{CheckArgs, Explore, FailOn, OutputFormat, SchedulePolicy};
+use crate::args::{CheckArgs, Explore, FailOn, SchedulePolicy};
 use crate::commands::record::{cannot_record, function_names};
+use crate::delivery::{Delivery, Filters, json, set_aside};
 use crate::exit::Exit;
 use crate::findings::{self, OurFault};
 use crate::interrupt;
 use crate::message;
 use crate::output::Target;
 use crate::pages;
-use crate::progress::Stages;
+use crate::progress::{Stages, best};
 use crate::recording::{Unrecordable, launch, tell};
 use crate::store;
-use anyhow::Context as _;
 use interloper_hunt::{HuntError, HuntObserver, HuntRequest, Stage, hunt};
 use interloper_ladder::{Grouping, Options};
 use interloper_recorder::{Effort, Observer, Policy, Printing, RecordOutcome, RecordRequest};
-use interloper_report::text;
+use interloper_report::Document;
 use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Findings listed as text unless the user says otherwise.
-const TEXT_LIMIT: usize = 20;
 /// How long it takes at the most, unless the user says otherwise.
 const USUAL_BUDGET: Duration = Duration::from_secs(60);
 /// How long a run may take, after the first, when that took no time at all.
@@ -32,6 +30,7 @@ const SHORTEST_LIMIT: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     let begun = Instant::now();
+    let filters = Filters::read(&args.filter)?;
     let folder = store::new_result()?;
     let mut request = match request(args, &folder, begun) {
         Err(error) if error.is::<Unrecordable>() => {
@@ -61,34 +60,25 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     if let Err(error) = store::set_latest(&trace) {
         message::say("note", &format!("this trace does not become the latest: {error}"));
     }
-    let limit = args.limit.unwrap_or(match args.format {
-        OutputFormat::Text => TEXT_LIMIT,
-        OutputFormat::Json | OutputFormat::Html => usize::MAX,
-    });
-    let whole = findings::of_hunt(&hunted, &request, &args.explore.to_string(), args.explain_infeasible);
-    let json = serde_json::to_string_pretty(&whole).context("cannot write the result as JSON")? + "\n";
+    let name = trace.display().to_string();
+    let output = args.output.as_deref();
     let path = folder.join(store::RESULT);
-    Target::of(Some(&path)).write_text(&json)?;
+    let page = |document: &Document| pages::of_checked(document, &path);
+    let delivery = Delivery { name: &name, format: args.format, output, limit: args.limit, lines: None, page: &page };
+    let mut whole = findings::of_hunt(&hunted, &request, &args.explore.to_string(), args.explain_infeasible);
+    filters.apply(&mut whole, &delivery)?;
+    Target::of(Some(&path)).write_text(&json(&whole)?)?;
     if let Err(error) = store::set_latest_result(&folder) {
         message::say("note", &format!("this result does not become the latest: {error}"));
     }
-    let mut shown = whole.clone();
-    shown.findings.truncate(limit);
-    let rendered = match args.format {
-        OutputFormat::Text => text::render(&shown, &trace.display().to_string()),
-        OutputFormat::Json => serde_json::to_string_pretty(&shown).context("cannot write the result as JSON")? + "\n",
-        OutputFormat::Html => pages::of_checked(&shown, &path)?,
-    };
-    Target::of(args.output.as_deref()).write_text(&rendered)?;
+    delivery.deliver(&whole)?;
     let counts = &whole.counts;
-    // What does no harm does not count.
-    let benign = whole.findings.iter().filter(|finding| finding.is_benign()).count() as u64;
     let reached = match args.fail_on {
         FailOn::Confirmed => counts.confirmed,
         FailOn::Feasible | FailOn::Plausible => counts.feasible,
         FailOn::Possible => counts.possible,
     };
-    let found = reached.saturating_sub(benign);
+    let found = reached.saturating_sub(set_aside(&whole, args.fail_on.into()));
     Ok(match (hunted.interrupted, found > 0) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Found,
@@ -146,10 +136,13 @@ impl HuntObserver for Hunter {
             Stage::Recording => self.stages.say("recording", String::new()),
             Stage::Climbing(progress) => self.stages.show(&progress),
             Stage::Executing { done, all, confirmed } => {
-                self.stages.say("executing", format!("{done} of {all} witnesses, {confirmed} confirmed"));
+                // Each of them is feasible.
+                let best =
+                    if confirmed > 0 { best("confirmed", confirmed as u64) } else { best("feasible", all as u64) };
+                self.stages.say("executing", format!("{done} of {all} witnesses{best}"));
             }
             Stage::Exploring { runs, confirmed } => {
-                self.stages.say("exploring", format!("{runs} runs, {confirmed} confirmed"));
+                self.stages.say("exploring", format!("{runs} runs{}", best("confirmed", confirmed as u64)));
             }
             _ => {}
         }

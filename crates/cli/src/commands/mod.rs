@@ -4,8 +4,11 @@ mod analyze;
 mod cc;
 mod check;
 mod convert;
+mod doctor;
 mod dump;
+mod explain;
 mod generate;
+mod manual;
 mod record;
 mod replay;
 mod stats;
@@ -23,6 +26,10 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Replay(args) => replay::run(&args),
         Command::Analyze(args) => analyze::run(&args),
         Command::View(args) => view::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::Man(args) => manual::pages(&args),
+        Command::Completions(args) => manual::completions(&args),
         Command::Stats(args) => stats::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Convert(args) => convert::run(&args),

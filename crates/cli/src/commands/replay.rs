@@ -12,13 +12,14 @@ use interloper_recorder::{Effort, RecordRequest, record};
 use interloper_trace::RegionSource;
 use interloper_trace::file::{ReadOptions, TraceReader};
 use interloper_witness::confirm::{Identity, shows};
+use std::ffi::OsStr;
 use std::path::Path;
 
 pub(crate) fn run(args: &ReplayArgs) -> anyhow::Result<Exit> {
-    let as_text = args.schedule.to_str();
-    match as_text.filter(|text| StoredFinding::is_meant_by(text) && !Path::new(text).exists()) {
+    let Some(subject) = &args.schedule else { return replay_finding(args, StoredFinding::worst()?) };
+    match subject.to_str().filter(|text| StoredFinding::is_meant_by(text) && !Path::new(text).exists()) {
         Some(id) => replay_finding(args, StoredFinding::find(id)?),
-        None => replay_schedule(args),
+        None => replay_schedule(args, subject),
     }
 }
 
@@ -79,8 +80,8 @@ fn shown(trace: &Path, identities: &[Identity; 3]) -> anyhow::Result<Option<[usi
 }
 
 /// Runs a program along a schedule.
-fn replay_schedule(args: &ReplayArgs) -> anyhow::Result<Exit> {
-    let recorded = Recorded::find(&args.schedule, !args.no_progress)?;
+fn replay_schedule(args: &ReplayArgs, subject: &OsStr) -> anyhow::Result<Exit> {
+    let recorded = Recorded::find(subject, !args.no_progress)?;
     let command = if args.command.is_empty() { recorded.command } else { args.command.clone() };
     if command.is_empty() {
         bail!("a schedule does not say which program it is of; give that after --");

@@ -31,7 +31,7 @@ impl Outcome {
     }
 }
 
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "std",
     "libs",
     "args",

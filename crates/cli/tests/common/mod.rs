@@ -4,6 +4,7 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 pub(crate) mod expect;
+pub(crate) mod schema;
 
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -90,8 +91,12 @@ impl Run {
         }
     }
 
+    /// The document it wrote. Results are held against their schema, whichever test they come from.
+    #[track_caller]
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {self:?}"))
+        let document = serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {self:?}"));
+        schema::assert_documented(&document);
+        document
     }
 
     /// Expects a refusal: exit code 2 and nothing but a message. Returns the message.

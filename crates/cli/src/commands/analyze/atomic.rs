@@ -1,6 +1,6 @@
 //! `interloper analyze --property atomic`.
 
-use super::{Analysed, Clock};
+use super::{Analysed, Clock, Found};
 use crate::args::AnalyzeArgs;
 use crate::input::Input;
 use crate::interrupt;
@@ -70,7 +70,7 @@ pub(super) fn analyse(args: &AnalyzeArgs, input: &Input, sources: RegionSources)
     };
     let document = build::atomic(&facts, verdict, &picked(&trace, verdict), notes);
     let interrupted = pass.interrupted || verdict == Verdict::Unknown(Reason::Stopped);
-    Ok(Analysed { document, interrupted, found: matches!(verdict, Verdict::NonAtomic(_)) })
+    Ok(Analysed { document, interrupted, found: Found::Order(matches!(verdict, Verdict::NonAtomic(_))) })
 }
 
 /// The three events that a condition holds of.

@@ -1,6 +1,6 @@
 //! `interloper analyze --model causal`.
 
-use super::{Analysed, limit, triples};
+use super::{Analysed, Found, triples};
 use crate::args::{AnalyzeArgs, OutputFormat};
 use crate::findings;
 use crate::input::Input;
@@ -65,12 +65,7 @@ pub(super) fn analyse(
     if climb.census.regions == 0 && args.format != OutputFormat::Text {
         notes.push("the trace has no region of the chosen sources, so nothing is meant to be atomic".to_owned());
     }
-    let document = findings::document(&trace, &climb, limit(args), args.explain_infeasible, notes);
+    let document = findings::document(&trace, &climb, args.explain_infeasible, notes);
     let fail_on = args.fail_on.map_or(Verdict::Feasible, Verdict::from);
-    let found = match fail_on {
-        Verdict::Confirmed => 0,
-        Verdict::Feasible | Verdict::Plausible => document.counts.feasible,
-        _ => document.counts.possible,
-    };
-    Ok(Analysed { interrupted: pass.interrupted || interrupt::requested(), found: found > 0, document })
+    Ok(Analysed { interrupted: pass.interrupted || interrupt::requested(), found: Found::AtLeast(fail_on), document })
 }

@@ -3,7 +3,7 @@
 //! Four passes over the trace, of which none keeps it: where something is possible, which triples, what to look
 //! for, and which of them to keep.
 
-use super::{Analysed, Clock, limit, run_profiler};
+use super::{Analysed, Clock, Found, run_profiler};
 use crate::args::{AnalyzeArgs, FilterRule, OutputFormat};
 use crate::input::Input;
 use crate::message;
@@ -12,7 +12,6 @@ use interloper_ladder::{Grouping, RepresentativeCount, Says, Sifted, sift};
 use interloper_model::{InitialValues, RegionSources};
 use interloper_predict::filter::{Rejection, Rule, Survey};
 use interloper_predict::lockset::{self, Enumerator, Prediction, Profiler};
-use interloper_report::Fingerprints;
 use interloper_report::build::{self, Decided, TraceFacts};
 use interloper_report::result::{Counts, Verdict};
 use std::collections::BTreeMap;
@@ -84,16 +83,11 @@ pub(super) fn analyse(args: &AnalyzeArgs, input: &Input, sources: RegionSources)
         non_nested: profile.non_nested(),
     };
     let listed = sifted.iter().filter(|one| args.explain_infeasible || !matches!(one.says, Says::Rejected(_)));
-    let decided: Vec<Decided<'_>> = listed.take(limit(args)).map(decided).collect();
-    let findings = build::decided(&decided, &prediction.held, first.tables(), &mut Fingerprints::default());
+    let decided: Vec<Decided<'_>> = listed.map(decided).collect();
+    let findings = build::decided(&decided, &prediction.held, first.tables());
     let fail_on = args.fail_on.map_or(Verdict::Plausible, Verdict::from);
-    let found = match fail_on {
-        Verdict::Confirmed | Verdict::Feasible => 0,
-        Verdict::Plausible => counts.plausible,
-        _ => counts.possible,
-    };
     let document = build::document(&facts, "filtered", counts, findings, notes);
-    Ok(Analysed { document, interrupted: passes.interrupted, found: found > 0 })
+    Ok(Analysed { document, interrupted: passes.interrupted, found: Found::AtLeast(fail_on) })
 }
 
 /// The passes after the first.
@@ -123,7 +117,7 @@ impl Passes<'_> {
         if prediction.triples.is_empty() {
             return Ok(Vec::new());
         }
-        let rule = match self.args.filter {
+        let rule = match self.args.rule {
             FilterRule::Sound => Rule::Sound,
             FilterRule::Paper => Rule::Paper,
         };
