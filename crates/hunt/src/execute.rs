@@ -94,10 +94,18 @@ impl Executor<'_, '_> {
     fn atomicity(&self, run: &Run, at: [usize; 3]) -> Atomicity {
         let Trace { events, tables } = &run.trace;
         let Some(begin) = innermost_region(events, self.regions, at) else { return Atomicity::Unknown };
-        let scope = Scope::Only { thread: events[at[0]].thread, begin: EventIndex(begin as u64), end: None };
         let triple = at.map(|at| EventIndex(at as u64));
-        let question = Question::up_to(triple, events, tables, run.trace.initial_values(), scope);
-        match judge(&question, &Budget::for_a_finding()) {
+        let ask = |scope| {
+            let question = Question::up_to(triple, events, tables, run.trace.initial_values(), scope);
+            judge(&question, &Budget::for_a_finding())
+        };
+        // If it is not this region alone, it may be this and others together.
+        let only = Scope::Only { thread: events[at[0]].thread, begin: EventIndex(begin as u64), end: None };
+        let verdict = match ask(only) {
+            proved @ interloper_judge::Verdict::NonAtomic(_) => proved,
+            _ => ask(Scope::Regions(self.regions)),
+        };
+        match verdict {
             interloper_judge::Verdict::NonAtomic(Proof::Condition(_)) => Atomicity::NotByCondition,
             interloper_judge::Verdict::NonAtomic(Proof::Exact) => Atomicity::NotExactly,
             interloper_judge::Verdict::Atomic => Atomicity::Atomic,
@@ -148,8 +156,7 @@ impl Executor<'_, '_> {
         }
         let mut kept = None;
         for caught in caught {
-            let Verdict::Confirmed(confirmation) = &caught.verdict else { continue };
-            if confirmation.harm.as_ref().is_none_or(|harm| harm.kind < HarmKind::Output) {
+            if !is_harmless(caught) {
                 continue;
             }
             let Some(at) = self.shown(caught, run) else { continue };
@@ -277,6 +284,21 @@ fn innermost_region(events: &[Event], sources: RegionSources, [first, _, second]
 pub(crate) fn identities(trace: &Trace, events: [u64; 3]) -> Option<[Identity; 3]> {
     let [first, remote, second] = events.map(|event| Identity::of(&trace.events, &trace.tables, event as usize));
     Some([first?, remote?, second?])
+}
+
+/// Whether a violation happened, and the program ended as usual.
+pub(crate) fn is_harmless(caught: &Caught) -> bool {
+    match &caught.verdict {
+        Verdict::Confirmed(confirmation) => {
+            confirmation.harm.as_ref().is_some_and(|harm| harm.kind >= HarmKind::Output)
+        }
+        Verdict::NotExecuted(_) => false,
+    }
+}
+
+/// Whether a run ended in another way than the usual one.
+pub(crate) fn ends_otherwise(run: &Ending, usual: &Ending) -> bool {
+    harm(run, &[usual], &[]).kind < HarmKind::Output
 }
 
 pub(crate) fn is_confirmed(caught: &Caught) -> bool {

@@ -1,7 +1,7 @@
 //! The circle: record, climb, execute; then lead the program elsewhere, and again.
 
 use crate::caught::{Caught, Explored, Hunted, ObservedRun, Totals, Verdict};
-use crate::execute::{Executor, identities, is_confirmed};
+use crate::execute::{Executor, ends_otherwise, identities, is_confirmed, is_harmless};
 use crate::explore::Frontier;
 use crate::request::{Explore, HuntError, HuntObserver, HuntRequest, Stage};
 use crate::runs::{Run, Runner};
@@ -63,21 +63,29 @@ impl Hunt<'_> {
         if number == 0 {
             self.totals = Totals { candidates, possible, plausible, unlisted };
         }
+        let usual = self.runs.first().unwrap_or(&run).ending();
+        let harmless = self.harmless();
+        // A run that did not end as usual may show what harm is done by what did none before.
+        let ended_otherwise = number > 0 && ends_otherwise(&run.ending(), &usual);
+        let is_news = |shape: &Shape| !self.known.contains(shape) || (ended_otherwise && harmless.contains(shape));
         let mut caught: Vec<Caught> = findings
             .into_iter()
             .filter(|finding| number == 0 || matches!(finding.standing, Standing::Feasible(_)))
-            .filter(|finding| number == 0 || !self.known.contains(&shape(&finding.triple, &run.trace.tables)))
+            .filter(|finding| number == 0 || is_news(&shape(&finding.triple, &run.trace.tables)))
             .map(|finding| self.to_execute(number, &run, finding))
             .collect();
         let mut executor = Executor { runner: &mut self.runner, regions: self.request.ladder.regions };
         if number > 0 {
             // It may have happened already.
             executor.look_for_all(&mut caught, &run, &mut None)?;
+            let is_known = |caught: &Caught| self.known.contains(&shape(&caught.finding.triple, &run.trace.tables));
+            caught.retain(|caught| is_confirmed(caught) || !is_known(caught));
         }
         executor.execute(&mut caught, &run.trace, &run.outcome, observer)?;
-        let usual = self.runs.first().unwrap_or(&run).ending();
         executor.judge_harm(&mut caught, &run, &usual, observer)?;
         if number > 0 {
+            self.replace_harmless(&mut caught, &run);
+            let mut executor = Executor { runner: &mut self.runner, regions: self.request.ladder.regions };
             executor.look_for_harm(&mut self.caught, &run, &usual)?;
         }
         for caught in &caught {
@@ -96,6 +104,26 @@ impl Hunt<'_> {
         });
         self.runs.push(run);
         Ok(())
+    }
+
+    /// What has been confirmed and did no harm.
+    fn harmless(&self) -> FxHashSet<Shape> {
+        self.caught.iter().filter(|caught| is_harmless(caught)).map(|caught| self.shape_of(caught)).collect()
+    }
+
+    fn shape_of(&self, caught: &Caught) -> Shape {
+        shape(&caught.finding.triple, &self.runs[caught.run].trace.tables)
+    }
+
+    /// Of what is known twice, keeps what does harm.
+    fn replace_harmless(&mut self, caught: &mut Vec<Caught>, run: &Run) {
+        let harmless = self.harmless();
+        let new_shape = |caught: &Caught| shape(&caught.finding.triple, &run.trace.tables);
+        caught.retain(|caught| !is_harmless(caught) || !harmless.contains(&new_shape(caught)));
+        let harmful: FxHashSet<Shape> = caught.iter().filter(|caught| is_confirmed(caught)).map(new_shape).collect();
+        let mut known = std::mem::take(&mut self.caught);
+        known.retain(|caught| !is_harmless(caught) || !harmful.contains(&self.shape_of(caught)));
+        self.caught = known;
     }
 
     fn to_execute(&self, run: usize, of: &Run, finding: Finding) -> Caught {

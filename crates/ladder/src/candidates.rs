@@ -54,6 +54,10 @@ impl CandidateSet {
     }
 }
 
+fn is_observed(triple: &Triple) -> bool {
+    triple.first.index < triple.remote.index && triple.remote.index < triple.second.index
+}
+
 fn indices(triple: &Triple) -> [EventIndex; 3] {
     [triple.first.index, triple.remote.index, triple.second.index]
 }
@@ -127,7 +131,11 @@ impl Candidates {
         if is_cut {
             listed.add_representatives(trace, regions);
         }
-        let set = |(class, members): (Class, Vec<usize>)| {
+        let set = |(class, mut members): (Class, Vec<usize>)| {
+            // Of what is one bug to the user, what has happened says most.
+            if grouping == Grouping::Places {
+                members.sort_by_key(|at| !is_observed(&listed.triples[*at]));
+            }
             let mut set = CandidateSet { is_cut, ..CandidateSet::default() };
             members.into_iter().for_each(|at| set.push(&listed.triples[at], class));
             set

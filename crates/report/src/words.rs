@@ -1,6 +1,6 @@
 //! What findings are said to be, in sentences: the same in every format.
 
-use crate::printable::{plain_name, shown};
+use crate::printable::{Printable, plain_name, shown};
 use crate::result::{Finding, FindingEvent, Verdict};
 
 /// A pattern: what its accesses are, and what is wrong with it.
@@ -109,7 +109,7 @@ fn confirmed_sentence(finding: &Finding, local: &str, remote: &str) -> String {
         return format!("{happened}, and the program then {}{recorded}.{explained}", shown(&execution.ended));
     };
     let harmless = if finding.is_benign() { "no harm was seen: " } else { "" };
-    format!("{happened}, and {harmless}{}.{explained}", shown(harm))
+    format!("{happened}, and {harmless}{}.{explained}", Printable(harm))
 }
 
 /// What is said about whether a serial order explains an execution.
