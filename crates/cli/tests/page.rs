@@ -138,7 +138,8 @@ fn the_demo_in_a_browser() {
     assert_eq!(chromium.text(".finding h2"), "main.2 got in between two accesses of main.1 to account.balance");
     assert_eq!(
         chromium.text(".outcome"),
-        "After it the program exited with status 1; the recorded run exited with status 0."
+        "Harm: the program exited with status 1; in a serial order it exited with status 0. No serial order explains \
+         what was read."
     );
     assert_eq!(chromium.text(".access.first .what"), "(1) main.1 reads account.balance 0");
     assert_eq!(chromium.text(".access.remote .what"), "(2) main.2 writes account.balance 20");

@@ -173,6 +173,10 @@ fields! {
         stdout: String,
         /// What it complained about.
         stderr: String,
+        /// What it did that it does not in a serial order, in a sentence.
+        harm: Option<String>,
+        /// Whether a serial order explains what was read.
+        non_atomic: Option<String>,
     }
 
     /// Whether the observed order is conflict-serializable.

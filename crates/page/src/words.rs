@@ -127,11 +127,21 @@ pub(crate) fn harm(finding: &Finding) -> Option<String> {
             format!("After it the program {}; the recorded run {}.", name(&execution.ended), name(&execution.recorded))
         }
     });
-    match (judged, ran) {
-        (None, None) => None,
-        (Some(judged), ran) => Some(ran.map_or(judged.clone(), |ran| format!("{judged} {ran}"))),
-        (None, Some(ran)) => Some(ran),
-    }
+    let told = finding.execution.as_ref().and_then(|execution| execution.harm.as_deref()).map(|harm| {
+        let kind = if finding.harm.as_deref() == Some("benign") { "Benign" } else { "Harm" };
+        format!("{kind}: {}.", name(harm))
+    });
+    let explained = match finding.execution.as_ref().and_then(|execution| execution.non_atomic.as_deref()) {
+        Some("atomic after all") => " A serial order explains what was read, after all.",
+        Some("proved by condition" | "proved exactly") => " No serial order explains what was read.",
+        _ => "",
+    };
+    let outcome = match (told, judged, ran) {
+        (Some(told), ..) => told,
+        (None, Some(judged), Some(ran)) => format!("{judged} {ran}"),
+        (None, judged, ran) => judged.or(ran)?,
+    };
+    Some(format!("{outcome}{explained}"))
 }
 
 /// Who says that a region is meant to be atomic.
