@@ -22,6 +22,7 @@ pub(crate) struct Wanted {
     pub(crate) events: Option<u64>,
     pub(crate) threads: Option<u32>,
     pub(crate) locks: Option<u32>,
+    pub(crate) variables: Option<u32>,
 }
 
 impl Inputs {
@@ -59,6 +60,7 @@ impl Wanted {
             ("events", self.events),
             ("threads", self.threads.map(u64::from)),
             ("locks", self.locks.map(u64::from)),
+            ("variables", self.variables.map(u64::from)),
             ("seed", Some(1)),
         ];
         given.into_iter().filter_map(|(option, value)| Some((option, value?))).collect()

@@ -77,6 +77,8 @@ enum Table {
     Growth,
     /// The join phase on the elevator
     Elevator,
+    /// The read-after-write filter
+    Filter,
     /// Judging whether an execution is atomic
     Atomic,
     /// What recording a program costs
@@ -126,6 +128,9 @@ fn main() -> Result<()> {
     }
     if wanted(Table::Elevator) {
         bench.elevator()?;
+    }
+    if wanted(Table::Filter) {
+        bench.filter()?;
     }
     if wanted(Table::Atomic) {
         atomic::print(&bench.interloper, &folder, bench.rounds)?;

@@ -13,6 +13,35 @@ const SERIAL: &[&str] = &["analyze", "--property", "serial", "--format", "json",
 const LOCKSET: &[&str] = &["analyze", "--model", "lockset", "--format", "json", "--no-progress"];
 const LOCKSET_STATS: &[&str] = &["analyze", "--model", "lockset", "--format", "json", "--no-progress", "--stats"];
 
+const LOCKSET_ALL: &[&str] =
+    &["analyze", "--model", "lockset", "--all", "--limit", "1", "--format", "json", "--no-progress"];
+const PAPER: &[&str] = &[
+    "analyze",
+    "--model",
+    "filtered",
+    "--filter",
+    "paper",
+    "--all",
+    "--limit",
+    "1",
+    "--format",
+    "json",
+    "--no-progress",
+];
+const SOUND: &[&str] = &[
+    "analyze",
+    "--model",
+    "filtered",
+    "--filter",
+    "sound",
+    "--all",
+    "--limit",
+    "1",
+    "--format",
+    "json",
+    "--no-progress",
+];
+
 /// Makes events and drops them.
 pub(crate) fn make(shape: Shape, events: u64) -> Result<()> {
     let mut generator = Generator::new(shape, Options { events: Some(events), seed: 1, ..Options::default() })?;
@@ -46,6 +75,36 @@ impl Bench {
         for (contender, cost) in contenders.iter().zip(side_by_side(&contenders, self.rounds)?) {
             let (per_event, rate) = (per_event(cost.cpu, events), rate(cost.wall, events));
             println!("| {} | {per_event:.1} | {rate:.1} | {} |", contender.name, megabytes(cost.memory));
+        }
+        println!();
+        Ok(())
+    }
+
+    /// The filter beside the lockset model alone, on traces with a known number of candidates.
+    pub(crate) fn filter(&self) -> Result<()> {
+        println!(
+            "## The filter\n\n| events | candidates | lockset `--all`, CPU s | paper, CPU s | sound, CPU s | peak memory |\n\
+             |---:|---:|---:|---:|---:|---:|"
+        );
+        let mut sizes = vec![(140_532, 155), (3_300_000, 5_202), (10_000_000, 100_000), (10_000_000, 200_000)];
+        if self.large {
+            sizes.push((100_000_000, 1_000_000));
+        }
+        for (events, candidates) in sizes {
+            let wanted = Wanted {
+                shape: "needles",
+                extension: "ilt",
+                events: Some(events),
+                variables: Some(candidates),
+                ..Wanted::default()
+            };
+            let input = self.inputs.get(&wanted)?;
+            let contender = |name, arguments| Contender::new(name, &self.interloper, arguments, &input);
+            let contenders = [contender("lockset", LOCKSET_ALL), contender("paper", PAPER), contender("sound", SOUND)];
+            let costs = side_by_side(&contenders, self.rounds)?;
+            let seconds: Vec<String> = costs.iter().map(|cost| format!("{:.2}", cost.cpu.as_secs_f64())).collect();
+            let memory = costs.iter().map(|cost| cost.memory).max().unwrap_or_default();
+            println!("| {events} | {candidates} | {} | {} |", seconds.join(" | "), megabytes(memory));
         }
         println!();
         Ok(())
@@ -87,6 +146,7 @@ impl Bench {
                 events: Some(events),
                 threads: more_threads,
                 locks: more_locks,
+                ..Wanted::default()
             };
             let input = self.inputs.get(&wanted)?;
             let contenders = self.contenders(&input, &input);

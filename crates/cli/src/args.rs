@@ -476,7 +476,7 @@ pub(crate) struct ConvertArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct GenerateArgs {
-    /// bank, raytracer, elevator or random
+    /// bank, raytracer, elevator, needles or random
     pub(crate) shape: Shape,
     /// Where to write: .std, .ilt or .jsonl [default: STD to standard output]
     #[arg(short, long, value_name = "FILE")]
@@ -490,7 +490,7 @@ pub(crate) struct GenerateArgs {
     /// How many locks
     #[arg(long, value_name = "N")]
     pub(crate) locks: Option<u32>,
-    /// How many variables
+    /// How many variables; needles: how many candidates
     #[arg(long, value_name = "N")]
     pub(crate) variables: Option<u32>,
     /// Which of the traces of that shape and size

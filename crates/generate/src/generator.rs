@@ -2,7 +2,8 @@
 
 use crate::bank::Bank;
 use crate::elevator::Elevator;
-use crate::options::{Options, OptionsError, Shape};
+use crate::needles::{Needles, STRANGERS};
+use crate::options::{ACCOUNTS_PER_BRANCH, Options, OptionsError, Shape};
 use crate::random::Random;
 use crate::raytracer::Raytracer;
 use crate::step::{Act, Step, Steps};
@@ -23,6 +24,7 @@ impl Generator {
     /// A trace of a shape; the same options give the same trace.
     pub fn new(shape: Shape, options: Options) -> Result<Self, OptionsError> {
         let sizes = options.settle(shape)?;
+        let mut variables = sizes.variables;
         let shape = match shape {
             Shape::Bank => {
                 let accounts = sizes.variables / sizes.locks;
@@ -30,13 +32,20 @@ impl Generator {
             }
             Shape::Raytracer => ShapeAtWork::Raytracer(Raytracer::new(sizes.threads, options.seed)),
             Shape::Elevator => ShapeAtWork::Elevator(Elevator::new(&sizes, options.seed)),
+            Shape::Needles => {
+                let clerks = sizes.threads - STRANGERS;
+                let bank = Bank::new(clerks, sizes.locks, ACCOUNTS_PER_BRANCH, 1, options.seed);
+                let accounts = sizes.locks * ACCOUNTS_PER_BRANCH;
+                variables = accounts.saturating_add(sizes.variables.saturating_mul(2));
+                ShapeAtWork::Needles(Needles::new(bank, clerks, accounts, sizes.variables, sizes.events))
+            }
             Shape::Random => ShapeAtWork::Random(Random::new(&sizes, &options)),
         };
         let names = Names {
             tables: Tables::new(),
             threads: vec![NOT_NAMED; sizes.threads as usize],
             locks: vec![NOT_NAMED; sizes.locks as usize],
-            variables: vec![NOT_NAMED; sizes.variables as usize],
+            variables: vec![NOT_NAMED; variables as usize],
         };
         Ok(Generator { shape, events: sizes.events, made: 0, names })
     }
@@ -56,6 +65,7 @@ impl EventSource for Generator {
             ShapeAtWork::Bank(shape) => self.names.fill(shape, batch, count),
             ShapeAtWork::Raytracer(shape) => self.names.fill(shape, batch, count),
             ShapeAtWork::Elevator(shape) => self.names.fill(shape, batch, count),
+            ShapeAtWork::Needles(shape) => self.names.fill(shape, batch, count),
             ShapeAtWork::Random(shape) => self.names.fill(shape, batch, count),
         }?;
         self.made += count as u64;
@@ -81,6 +91,7 @@ enum ShapeAtWork {
     Bank(Bank),
     Raytracer(Raytracer),
     Elevator(Elevator),
+    Needles(Needles),
     Random(Random),
 }
 

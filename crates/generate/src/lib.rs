@@ -17,12 +17,14 @@
 //! | [`Shape::Bank`] | two-phase transactions over accounts; serializable by construction |
 //! | [`Shape::Raytracer`] | everybody adds to one sum, each under a lock of its own |
 //! | [`Shape::Elevator`] | long regions over deep lock stacks: very many acquisition histories |
+//! | [`Shape::Needles`] | a bank, and a known number of candidates strewn into it |
 //! | [`Shape::Random`] | anything a trace may hold |
 
 mod bank;
 mod dice;
 mod elevator;
 mod generator;
+mod needles;
 mod options;
 mod random;
 mod raytracer;

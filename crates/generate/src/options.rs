@@ -1,5 +1,6 @@
 //! What can be asked of a generator, and what cannot.
 
+use crate::needles::STRANGERS;
 use crate::raytracer::EVENTS_PER_ROUND;
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +9,7 @@ use std::str::FromStr;
 pub const MAX_NAMES: u32 = 1 << 24;
 
 /// The variables each lock of a bank protects, unless asked otherwise.
-const ACCOUNTS_PER_BRANCH: u32 = 64;
+pub(crate) const ACCOUNTS_PER_BRANCH: u32 = 64;
 
 /// What kind of program the trace seems to come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,13 +20,15 @@ pub enum Shape {
     Raytracer,
     /// Long regions over deep, ever changing stacks of nested locks: very many acquisition histories, few findings.
     Elevator,
+    /// A bank, and a known number of candidates strewn into it.
+    Needles,
     /// Anything a trace may hold, at random.
     Random,
 }
 
 impl Shape {
     /// All of them.
-    pub const ALL: [Shape; 4] = [Shape::Bank, Shape::Raytracer, Shape::Elevator, Shape::Random];
+    pub const ALL: [Shape; 5] = [Shape::Bank, Shape::Raytracer, Shape::Elevator, Shape::Needles, Shape::Random];
 
     /// The word for it on the command line.
     pub const fn name(self) -> &'static str {
@@ -33,6 +36,7 @@ impl Shape {
             Shape::Bank => "bank",
             Shape::Raytracer => "raytracer",
             Shape::Elevator => "elevator",
+            Shape::Needles => "needles",
             Shape::Random => "random",
         }
     }
@@ -43,6 +47,7 @@ impl Shape {
             Shape::Bank => "two-phase transactions over accounts; serializable",
             Shape::Raytracer => "all threads add to one sum, each under its own lock; n(n-1) findings",
             Shape::Elevator => "long regions over deep lock stacks; very many acquisition histories",
+            Shape::Needles => "a bank, and as many candidates as asked for strewn into it",
             Shape::Random => "anything a trace may hold",
         }
     }
@@ -65,12 +70,12 @@ impl FromStr for Shape {
 
 /// How large the trace is, and what is in it. `None` leaves a size to the shape.
 ///
-/// | | `bank` | `raytracer` | `elevator` | `random` |
-/// |---|---|---|---|---|
-/// | events | 1,000,000 | 6 × threads | 78,000 | 1,000 |
-/// | threads | 8 | 10 | 5 | 4 |
-/// | locks | 16 | threads | 50 | 4 |
-/// | variables | 64 × locks | 1 | 4 × locks | 8 |
+/// | | `bank` | `raytracer` | `elevator` | `needles` | `random` |
+/// |---|---|---|---|---|---|
+/// | events | 1,000,000 | 6 × threads | 78,000 | 1,000,000 | 1,000 |
+/// | threads | 8 | 10 | 5 | 8 | 4 |
+/// | locks | 16 | threads | 50 | 16 | 4 |
+/// | variables | 64 × locks | 1 | 4 × locks | 1,000 candidates | 8 |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// How many events the trace has, exactly.
@@ -79,7 +84,8 @@ pub struct Options {
     pub threads: Option<u32>,
     /// How many locks there are.
     pub locks: Option<u32>,
-    /// How many variables there are. In a bank each lock protects `variables / locks` of them.
+    /// How many variables there are. In a bank each lock protects `variables / locks` of them. Of `needles`, how many
+    /// candidates.
     pub variables: Option<u32>,
     /// Which of the traces of that shape and size.
     pub seed: u64,
@@ -142,7 +148,7 @@ impl Mix {
 #[non_exhaustive]
 pub enum OptionsError {
     /// There is no such shape.
-    #[error("unknown shape \"{}\"; there are bank, raytracer, elevator and random", .0.escape_debug())]
+    #[error("unknown shape \"{}\"; there are bank, raytracer, elevator, needles and random", .0.escape_debug())]
     UnknownShape(String),
     /// A size is out of range.
     #[error("{given} {what} for the shape {shape}; it takes {least} to {most}")]
@@ -193,13 +199,16 @@ impl Options {
             Shape::Bank => (1_000_000, 8),
             Shape::Raytracer => (0, 10),
             Shape::Elevator => (78_000, 5),
+            Shape::Needles => (1_000_000, 8),
             Shape::Random => (1_000, 4),
         };
-        let threads = in_range("threads", self.threads.unwrap_or(threads), 1, MAX_NAMES)?;
+        let least_threads = if shape == Shape::Needles { STRANGERS + 1 } else { 1 };
+        let threads = in_range("threads", self.threads.unwrap_or(threads), least_threads, MAX_NAMES)?;
         let (default_locks, least_locks, most_locks) = match shape {
             Shape::Bank => (16, 1, MAX_NAMES),
             Shape::Raytracer => (threads, threads, threads),
             Shape::Elevator => (50, 2, MAX_NAMES),
+            Shape::Needles => (16, 1, MAX_NAMES / ACCOUNTS_PER_BRANCH),
             Shape::Random => (4, 0, MAX_NAMES),
         };
         let locks = in_range("locks", self.locks.unwrap_or(default_locks), least_locks, most_locks)?;
@@ -207,6 +216,7 @@ impl Options {
             Shape::Bank => (locks.saturating_mul(ACCOUNTS_PER_BRANCH).min(MAX_NAMES), locks, MAX_NAMES),
             Shape::Raytracer => (1, 1, 1),
             Shape::Elevator => (locks.saturating_mul(4).min(MAX_NAMES), 1, MAX_NAMES),
+            Shape::Needles => (1_000, 1, MAX_NAMES / 2),
             Shape::Random => (8, 1, MAX_NAMES),
         };
         let variables =

@@ -28,6 +28,7 @@ fn every_shape_is_well_formed_and_of_the_length_asked_for() {
 fn every_shape_takes_many_threads_and_locks() {
     for shape in Shape::ALL {
         for (threads, locks) in [(1, 2), (2, 1), (1000, 2), (1000, 10_000), (3, 10_000)] {
+            let threads = if shape == Shape::Needles { threads.max(3) } else { threads };
             let locks = match shape {
                 Shape::Raytracer => None,
                 Shape::Elevator => Some(u32::max(locks, 2)),
@@ -50,6 +51,7 @@ fn the_traces_of_a_seed_are_the_same_for_ever() {
         ("bank, widened", Shape::Bank, wide, 0xf300_2ec1_c074_ac27),
         ("raytracer", Shape::Raytracer, options(10_000, 1), 0xd132_1b92_e5d8_42e6),
         ("elevator", Shape::Elevator, options(10_000, 1), 0x1d3f_7e94_c5ee_2506),
+        ("needles", Shape::Needles, options(10_000, 1), 0xef32_09c9_168d_9d9b),
         ("random", Shape::Random, options(10_000, 1), 0xbf54_a4e3_7e28_c545),
         ("random, not nested, no forks", Shape::Random, crossed, 0x99f6_50b2_79c9_79ed),
     ];
@@ -137,6 +139,17 @@ fn random_traces_hold_everything() {
     let locks_only = Mix { reads: 0, writes: 0, locking: 1, regions: 0 };
     let seen = check(&trace(Shape::Random, Options { mix: locks_only, ..options(5_000, 4) }));
     assert!(seen.accesses < 1_500 && seen.regions == 0, "{seen:?}");
+}
+
+/// As many candidates as asked for, if there is room.
+#[test]
+fn needles_are_counted() {
+    let trace = trace(Shape::Needles, Options { variables: Some(50), ..options(5_000, 1) });
+    let at = |line: u64| {
+        let site = interloper_trace::SiteId::bare_line(line).unwrap();
+        trace.events.iter().filter(|event| event.site == site).count()
+    };
+    assert_eq!((at(2011), at(2012), at(2030), at(2031)), (50, 50, 25, 50));
 }
 
 #[test]

@@ -41,8 +41,8 @@ pub const TOPICS: [Topic; 15] = [
     },
     Topic {
         name: "plausible",
-        summary: "It survives a filter that looks at which write a read saw.",
-        proves: "Nothing; it is one step likelier than possible.",
+        summary: "It survives AVFilter: neither locks, fork and join forbid it, nor what threads read from each other.",
+        proves: "Nothing; but what is not plausible is proved to have no schedule, unless by `--filter paper`.",
         leaves_open: "Whether a schedule shows it.",
         remedy: "Use `--model causal`, which decides.",
     },
