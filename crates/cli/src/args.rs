@@ -2,6 +2,7 @@
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use interloper_generate::Shape;
+use interloper_ladder::MemoryLimit;
 use interloper_trace::RegionSource;
 use interloper_trace::file::Format;
 use interloper_trace::std_format::StdDialect;
@@ -393,9 +394,31 @@ pub(crate) struct EffortArgs {
     /// How many threads to decide with [default: as many as there are processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
+    /// How much memory deciding may take: 512M, 2G
+    #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = size)]
+    pub(crate) memory: u64,
+}
+
+/// A number of bytes.
+fn size(text: &str) -> Result<u64, String> {
+    let (number, unit) = text.split_at(text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len()));
+    let shift = match unit {
+        "" => 0,
+        "K" | "k" => 10,
+        "M" | "m" => 20,
+        "G" | "g" => 30,
+        _ => return Err("expected a number of bytes, or one followed by K, M or G".to_owned()),
+    };
+    let number: u64 = number.parse().map_err(|_| "expected a number of bytes, such as 512M".to_owned())?;
+    number.checked_mul(1 << shift).ok_or_else(|| "that is more than any memory".to_owned())
 }
 
 impl EffortArgs {
+    /// How much memory to take.
+    pub(crate) fn memory(&self) -> Option<MemoryLimit> {
+        Some(MemoryLimit { used: crate::memory::resident, most: self.memory })
+    }
+
     /// How many threads to decide with.
     pub(crate) fn jobs(&self) -> usize {
         self.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)

@@ -10,6 +10,7 @@ mod exit;
 mod findings;
 mod input;
 mod interrupt;
+mod memory;
 mod message;
 mod output;
 mod pages;

@@ -95,6 +95,32 @@ fn the_causal_model_gives_a_witness() {
     assert_eq!(serde_json::from_str::<Value>(&printed).unwrap(), result);
 }
 
+/// What there is no memory for is said not to be known.
+#[test]
+fn memory_is_bounded() {
+    let folder = trace(std_lines(LOST_UPDATE));
+    let run = folder.cli("analyze t.std --model causal --memory 1K --format json");
+    let result = run.json();
+    assert_eq!((run.code, &result["counts"]["unknown"]), (3, &json!(1)));
+    assert!(result["findings"][0]["reason"].as_str().unwrap().starts_with("memory:"));
+    folder.cli("analyze t.std --model causal --memory 1.5G").refused();
+}
+
+/// The filter's rung, and why it rejects.
+#[test]
+fn the_filter_rejects_what_reads_rule_out() {
+    let folder = trace(std_lines("B|w(x)|1 A|begin|2 A|r(x)|3 A|w(x)|4 A|end|5 B|w(x)|6"));
+    let result = folder.analyze_by("filtered", "t.std", "--all --explain-infeasible");
+    let counts = |name: &str| result["counts"][name].as_u64().unwrap();
+    assert_eq!((counts("possible"), counts("plausible"), counts("infeasible")), (2, 1, 1));
+    let verdicts: Vec<&str> =
+        result["findings"].as_array().unwrap().iter().map(|finding| finding["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, ["plausible", "infeasible"]);
+    let one = folder.analyze_by("filtered", "t.std", "");
+    assert_eq!((&one["counts"]["possible"], &one["counts"]["plausible"]), (&json!(1), &json!(1)));
+    assert_eq!(one["findings"][0]["events"][1]["index"], 5);
+}
+
 /// A read that must find what it found keeps others from getting in, and that is a proof.
 #[test]
 fn what_is_infeasible_is_proved_so() {

@@ -39,9 +39,9 @@ pub enum Find {
 pub enum Flipped {
     /// This order makes it so.
     Order(Order),
-    /// None does, as far as the window reaches.
+    /// None does.
     Impossible,
-    /// Nobody knows, in the time given.
+    /// Nobody knows, in the time given and as far as the window reaches.
     Unknown,
 }
 
@@ -98,18 +98,24 @@ impl<'o> Flipper<'o> {
         let step = self.outline.touches[flip.touch as usize].step;
         let (outline, find) = (self.outline, flip.find);
         let budget = budget(&self.limits);
+        let is_whole = outline.len() <= self.window_size() as usize;
         let (start, instance) = self.instance_at(step);
         let wanted = |written: Written| self::find(outline, written.by, written.content) == find;
         match instance.ask_flip(flip.touch, &wanted, &budget) {
             Ok(Some(steps)) => Flipped::Order(order_of(outline, start, &steps)),
-            Ok(None) => Flipped::Impossible,
+            Ok(None) if is_whole => Flipped::Impossible,
+            Ok(None) => Flipped::Unknown,
             Err(Reason::Stopped | Reason::Deadline | Reason::Conflicts) => Flipped::Unknown,
         }
     }
 
+    fn window_size(&self) -> u32 {
+        self.limits.windows.1.min(4 * 1024) as u32
+    }
+
     /// The formula of a window around a step.
     fn instance_at(&mut self, step: StepId) -> (u32, &mut Instance<'o>) {
-        let size = self.limits.windows.1.min(4 * 1024) as u32;
+        let size = self.window_size();
         let whole = self.outline.len() as u32;
         let stride = (size / 4).max(1);
         let start = if whole <= size { 0 } else { (step.0 / stride * stride).saturating_sub(size / 2) };

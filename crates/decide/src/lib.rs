@@ -26,4 +26,4 @@ mod verdicts;
 
 pub use flips::{Find, Flip, Flipped, Flipper, flips};
 pub use outline::Outline;
-pub use verdicts::{Ask, Candidate, Class, Decision, Decisions, Limits, Order, Progress, Unknown, decide};
+pub use verdicts::{Ask, Candidate, Class, Decision, Decisions, Limits, MemoryLimit, Order, Progress, Unknown, decide};

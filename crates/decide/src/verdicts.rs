@@ -137,6 +137,17 @@ pub struct Limits {
     pub windows: (usize, usize),
     /// Formulas of up to so many clauses are made at once, larger ones as far as they turn out to be needed.
     pub eager: u64,
+    /// How much memory to take.
+    pub memory: Option<MemoryLimit>,
+}
+
+/// How much memory to take. What does not fit is given up, window by window.
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryLimit {
+    /// How many bytes are in use.
+    pub used: fn() -> u64,
+    /// How many may be.
+    pub most: u64,
 }
 
 impl Default for Limits {
@@ -148,6 +159,7 @@ impl Default for Limits {
             jobs: 1,
             windows: (1024, 32 * 1024),
             eager: 100_000,
+            memory: None,
         }
     }
 }
@@ -316,15 +328,33 @@ impl<'a> Work<'a> {
     }
 
     fn look_at(&self, window: Range<u32>, groups: &[Group]) {
+        if self.is_too_large() {
+            return self.give_up(groups);
+        }
         let mut instance = Instance::new(self.outline, window.clone(), self.limits.eager, Taste::ShortSchedules);
-        for (set, places) in groups {
+        for (at, (set, places)) in groups.iter().enumerate() {
             if self.is_over() {
                 return;
+            }
+            if self.is_too_large() {
+                return self.give_up(&groups[at..]);
             }
             match self.ask {
                 Ask::First => self.look_for_first(&mut instance, window.start, *set, places.clone()),
                 Ask::Each => self.look_for_each(&mut instance, window.start, *set, places.clone()),
             }
+        }
+    }
+
+    fn is_too_large(&self) -> bool {
+        self.limits.memory.is_some_and(|memory| (memory.used)() > memory.most)
+    }
+
+    /// There is no memory for what these ask.
+    fn give_up(&self, groups: &[Group]) {
+        let mut state = self.state();
+        for (set, places) in groups {
+            places.iter().for_each(|at| state.note(*set, *at, Unknown::Memory));
         }
     }
 

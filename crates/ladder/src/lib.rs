@@ -23,6 +23,6 @@ mod trace;
 
 pub use candidates::{Census, Grouping, RepresentativeCount};
 pub use causal::{Climb, Finding, LadderError, Options, Progress, Standing, Witness, climb};
-pub use interloper_decide::{Limits, Unknown};
+pub use interloper_decide::{Limits, MemoryLimit, Unknown};
 pub use sift::{Says, Sifted, sift};
 pub use trace::Trace;

@@ -103,6 +103,7 @@ fn request(args: &CheckArgs, folder: &Path, begun: Instant) -> anyhow::Result<Hu
     let mut ladder = Options::new(args.regions.iter().copied().collect());
     ladder.grouping = if args.all { Grouping::Triples } else { Grouping::Places };
     ladder.limits.jobs = args.effort.jobs();
+    ladder.limits.memory = args.effort.memory();
     ladder.limits.stop = Some(interrupt::flag());
     Ok(HuntRequest {
         record,

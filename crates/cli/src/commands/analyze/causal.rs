@@ -52,6 +52,7 @@ pub(super) fn analyse(
     let mut options = Options::new(sources);
     options.grouping = if args.all { Grouping::Triples } else { Grouping::Threads };
     options.limits.jobs = args.effort.jobs();
+    options.limits.memory = args.effort.memory();
     options.limits.deadline = args.effort.budget.map(|budget| begun + budget);
     options.limits.stop = Some(interrupt::flag());
     let stages = Stages::new(!args.no_progress);
