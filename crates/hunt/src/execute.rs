@@ -192,8 +192,9 @@ impl Executor<'_, '_> {
         let directions = Directions::of(&witness.order, &from.trace.events, &from.outcome);
         for seed in 0..CONTINUATIONS {
             let Verdict::Confirmed(confirmation) = &caught.verdict else { return Ok(()) };
-            let ends_as_usual = confirmation.harm.as_ref().is_some_and(|harm| harm.kind >= HarmKind::Output);
-            if !ends_as_usual || !self.runner.may_run(observer) {
+            // What a serial order explains goes on as it would after that.
+            let may_harm = is_harmless(caught) && confirmation.atomicity != Atomicity::Atomic;
+            if !may_harm || !self.runner.may_run(observer) {
                 return Ok(());
             }
             let run = self.runner.directed_then_random(directions.clone(), seed, observer)?;
