@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
 /// How many steps are looked at.
-const MOST_STEPS: usize = 384;
+const MOST_STEPS: usize = 192;
 
 /// The last steps of a trace.
 #[derive(Default)]
