@@ -77,22 +77,22 @@ pub(crate) struct Delivery<'a> {
     pub(crate) page: &'a dyn Fn(&Document) -> anyhow::Result<String>,
 }
 
-impl Delivery<'_> {
-    /// How many findings to list.
-    pub(crate) fn limit(&self) -> usize {
-        self.limit.unwrap_or(match self.format {
-            OutputFormat::Text => TEXT_LIMIT,
-            OutputFormat::Json | OutputFormat::Sarif | OutputFormat::Html => usize::MAX,
-        })
-    }
+/// How many findings to list, if the user says this.
+pub(crate) fn limit(format: OutputFormat, wanted: Option<usize>) -> usize {
+    wanted.unwrap_or(match format {
+        OutputFormat::Text => TEXT_LIMIT,
+        OutputFormat::Json | OutputFormat::Sarif | OutputFormat::Html => usize::MAX,
+    })
+}
 
+impl Delivery<'_> {
     /// Writes a result.
     pub(crate) fn deliver(&self, document: &Document) -> anyhow::Result<()> {
         let mut shown = document.clone();
         order::sort(&mut shown.findings);
         // What is known is not told, so it takes no room.
         shown.findings.sort_by_key(|finding| finding.known);
-        shown.findings.truncate(self.limit());
+        shown.findings.truncate(limit(self.format, self.limit));
         let target = Target::of(self.output);
         let rendered = match self.format {
             OutputFormat::Text => {

@@ -16,20 +16,7 @@ const LATEST_RESULT: &str = ".interloper/latest.json";
 
 /// A place for a new trace: a file that is there already, so that nobody else takes it.
 pub(crate) fn new_trace() -> anyhow::Result<PathBuf> {
-    let folder = Path::new(FOLDER).join("traces");
-    fs::create_dir_all(&folder).with_context(|| format!("{}: cannot create", folder.display()))?;
-    let entries = fs::read_dir(&folder).with_context(|| format!("{}: cannot read", folder.display()))?;
-    let numbers = entries.filter_map(|entry| entry.ok()?.path().file_stem()?.to_str()?.parse::<u64>().ok());
-    let mut number = numbers.max().unwrap_or(0);
-    loop {
-        number += 1;
-        let path = folder.join(format!("{number}.ilt"));
-        match fs::File::create_new(&path) {
-            Ok(_) => return Ok(path),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error).with_context(|| format!("{}: cannot create", path.display())),
-        }
-    }
+    new_number("traces", ".ilt", |path| fs::File::create_new(path).map(drop))
 }
 
 /// Makes a trace the latest.
@@ -56,20 +43,7 @@ pub(crate) fn latest() -> anyhow::Result<PathBuf> {
 
 /// A place for a new result: a folder of its own.
 pub(crate) fn new_result() -> anyhow::Result<PathBuf> {
-    let folder = Path::new(FOLDER).join("results");
-    fs::create_dir_all(&folder).with_context(|| format!("{}: cannot create", folder.display()))?;
-    let entries = fs::read_dir(&folder).with_context(|| format!("{}: cannot read", folder.display()))?;
-    let numbers = entries.filter_map(|entry| entry.ok()?.path().file_stem()?.to_str()?.parse::<u64>().ok());
-    let mut number = numbers.max().unwrap_or(0);
-    loop {
-        number += 1;
-        let path = folder.join(number.to_string());
-        match fs::create_dir(&path) {
-            Ok(()) => return Ok(path),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error).with_context(|| format!("{}: cannot create", path.display())),
-        }
-    }
+    new_number("results", "", |path| fs::create_dir(path))
 }
 
 /// The name of a result in its folder.
@@ -104,4 +78,22 @@ pub(crate) fn folder_of_result(result: &Path) -> Option<PathBuf> {
 pub(crate) fn shim_folder() -> anyhow::Result<PathBuf> {
     let folder = Path::new(FOLDER).join("shim");
     std::path::absolute(&folder).with_context(|| format!("{}: cannot be found", folder.display()))
+}
+
+/// Makes the next of what is numbered.
+fn new_number(kind: &str, extension: &str, make: fn(&Path) -> io::Result<()>) -> anyhow::Result<PathBuf> {
+    let folder = Path::new(FOLDER).join(kind);
+    fs::create_dir_all(&folder).with_context(|| format!("{}: cannot create", folder.display()))?;
+    let entries = fs::read_dir(&folder).with_context(|| format!("{}: cannot read", folder.display()))?;
+    let numbers = entries.filter_map(|entry| entry.ok()?.path().file_stem()?.to_str()?.parse::<u64>().ok());
+    let mut number = numbers.max().unwrap_or(0);
+    loop {
+        number += 1;
+        let path = folder.join(format!("{number}{extension}"));
+        match make(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error).with_context(|| format!("{}: cannot create", path.display())),
+        }
+    }
 }

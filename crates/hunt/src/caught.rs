@@ -175,11 +175,12 @@ pub struct Explored {
 
 impl Explored {
     /// The program came to an end.
-    pub(crate) fn ended(&mut self, outcome: Outcome, stdout: &[u8]) {
+    pub(crate) fn ended(&mut self, ending: &Ending) {
+        let (outcome, stdout) = (ending.outcome, &ending.output.stdout);
         let known = self.outcomes.iter_mut().find(|(known, text, _)| *known == outcome && text == stdout);
         match known {
             Some((.., times)) => *times += 1,
-            None => self.outcomes.push((outcome, stdout.to_vec(), 1)),
+            None => self.outcomes.push((outcome, stdout.clone(), 1)),
         }
     }
 }

@@ -62,15 +62,22 @@ impl HarmKind {
     }
 }
 
+impl HarmKind {
+    /// Whether the program ended otherwise, and did not merely print or leave something else.
+    pub const fn is_in_the_end(self) -> bool {
+        matches!(self, HarmKind::Crash | HarmKind::Hang | HarmKind::Assert | HarmKind::Exit)
+    }
+}
+
 impl fmt::Display for HarmKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-/// What a run did that none of the serial ones does; of memory, these variables count.
-pub(crate) fn harm(run: &Ending, serial: &[&Ending], variables: &[String]) -> Harm {
-    let left_otherwise = || variables.iter().find_map(|variable| left_otherwise(run, serial, variable));
+/// What a run did that none of the serial ones does; of memory, this variable counts.
+pub(crate) fn harm(run: &Ending, serial: &[Ending], variable: Option<&str>) -> Harm {
+    let left_otherwise = || left_otherwise(run, serial, variable?);
     let found = ended_otherwise(run, serial).or_else(|| printed_otherwise(run, serial)).or_else(left_otherwise);
     found.unwrap_or_else(|| Harm {
         kind: HarmKind::Benign,
@@ -80,7 +87,7 @@ pub(crate) fn harm(run: &Ending, serial: &[&Ending], variables: &[String]) -> Ha
     })
 }
 
-fn ended_otherwise(run: &Ending, serial: &[&Ending]) -> Option<Harm> {
+fn ended_otherwise(run: &Ending, serial: &[Ending]) -> Option<Harm> {
     if serial.iter().any(|other| other.outcome == run.outcome) {
         return None;
     }
@@ -102,7 +109,7 @@ fn has_failed_assertion(output: &CapturedOutput) -> bool {
     String::from_utf8_lossy(&output.stderr).lines().any(|line| line.contains("Assertion") && line.contains("failed"))
 }
 
-fn printed_otherwise(run: &Ending, serial: &[&Ending]) -> Option<Harm> {
+fn printed_otherwise(run: &Ending, serial: &[Ending]) -> Option<Harm> {
     for stream in [Stream::Output, Stream::Error] {
         let verb = stream.verb();
         let own = lines(stream.of(run));
@@ -151,7 +158,7 @@ impl Stream {
     }
 }
 
-fn left_otherwise(run: &Ending, serial: &[&Ending], variable: &str) -> Option<Harm> {
+fn left_otherwise(run: &Ending, serial: &[Ending], variable: &str) -> Option<Harm> {
     let own = run.state.get(variable)?;
     let mut others: Vec<u64> = serial.iter().filter_map(|other| other.state.get(variable).copied()).collect();
     if others.is_empty() || others.contains(own) {
@@ -223,8 +230,8 @@ mod tests {
 
     const DONE: Outcome = Outcome::Ended(Exit::Code(0));
 
-    fn kind(run: &Ending, serial: &[&Ending]) -> (HarmKind, String) {
-        let Harm { kind, sentence } = harm(run, serial, &["sum".to_owned()]);
+    fn told(run: &Ending, serial: &Ending) -> (HarmKind, String) {
+        let Harm { kind, sentence } = harm(run, std::slice::from_ref(serial), Some("sum"));
         (kind, sentence)
     }
 
@@ -232,27 +239,27 @@ mod tests {
     fn the_worst_is_told() {
         let serial = ending(DONE, "sum 3\n", "", &[("sum", 3)]);
         let crash = ending(Outcome::Ended(Exit::Signal(11)), "", "", &[]);
-        let told = "the program was killed by signal 11; in a serial order it exited with status 0";
-        assert_eq!(kind(&crash, &[&serial]), (HarmKind::Crash, told.to_owned()));
+        let sentence = "the program was killed by signal 11; in a serial order it exited with status 0";
+        assert_eq!(told(&crash, &serial), (HarmKind::Crash, sentence.to_owned()));
         let complaint = "a.c:3: main: Assertion `x' failed.\n";
         let assertion = ending(Outcome::Ended(Exit::Signal(6)), "", complaint, &[]);
-        assert_eq!(harm(&assertion, &[&serial], &[]).kind, HarmKind::Assert);
-        assert_eq!(harm(&ending(Outcome::Deadlock, "", "", &[]), &[&serial], &[]).kind, HarmKind::Hang);
-        assert_eq!(harm(&ending(Outcome::Ended(Exit::Code(1)), "", "", &[]), &[&serial], &[]).kind, HarmKind::Exit);
+        assert_eq!(told(&assertion, &serial).0, HarmKind::Assert);
+        assert_eq!(told(&ending(Outcome::Deadlock, "", "", &[]), &serial).0, HarmKind::Hang);
+        assert_eq!(told(&ending(Outcome::Ended(Exit::Code(1)), "", "", &[]), &serial).0, HarmKind::Exit);
         let output = ending(DONE, "sum 2\n", "", &[("sum", 2)]);
-        let told = "the program printed `sum 2`; in a serial order `sum 3`";
-        assert_eq!(kind(&output, &[&serial]), (HarmKind::Output, told.to_owned()));
+        let sentence = "the program printed `sum 2`; in a serial order `sum 3`";
+        assert_eq!(told(&output, &serial), (HarmKind::Output, sentence.to_owned()));
         let state = ending(DONE, "sum 3\n", "", &[("sum", 2), ("other", 1)]);
-        let told = "the program left 2 in sum; in a serial order 3";
-        assert_eq!(kind(&state, &[&serial]), (HarmKind::State, told.to_owned()));
+        let sentence = "the program left 2 in sum; in a serial order 3";
+        assert_eq!(told(&state, &serial), (HarmKind::State, sentence.to_owned()));
     }
 
     #[test]
     fn what_one_serial_run_does_is_no_harm() {
         let one = ending(DONE, "a\nb\n", "", &[("last", 1)]);
         let two = ending(Outcome::Ended(Exit::Code(1)), "a\n", "", &[("last", 2)]);
-        let last = ["last".to_owned()];
-        let harm = |run: &Ending| harm(run, &[&one, &two], &last).kind;
+        let serial = [one, two.clone()];
+        let harm = |run: &Ending| harm(run, &serial, Some("last")).kind;
         assert_eq!(harm(&ending(DONE, "b\na\n", "", &[("last", 2)])), HarmKind::Benign);
         assert_eq!(harm(&two), HarmKind::Benign);
         assert_eq!(harm(&ending(DONE, "b\na\n", "", &[("last", 3)])), HarmKind::State);

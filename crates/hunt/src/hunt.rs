@@ -1,7 +1,8 @@
 //! The circle: record, climb, execute; then lead the program elsewhere, and again.
 
-use crate::caught::{Caught, Explored, Hunted, ObservedRun, Totals, Verdict};
-use crate::execute::{Executor, ends_otherwise, identities, is_confirmed, is_harmless};
+use crate::aftermath::{ends_otherwise, is_harmless};
+use crate::caught::{Caught, Ending, Explored, Hunted, ObservedRun, Totals, Verdict};
+use crate::execute::{Executor, identities, is_confirmed};
 use crate::explore::Frontier;
 use crate::request::{Explore, HuntError, HuntObserver, HuntRequest, Stage};
 use crate::runs::{Run, Runner};
@@ -27,7 +28,7 @@ pub fn hunt(request: &HuntRequest, observer: &mut dyn HuntObserver) -> Result<Hu
     observer.at(Stage::Recording);
     let first = hunt.runner.first(observer)?;
     observer.recorded(&first.outcome);
-    hunt.explored.ended(first.ended(), &first.output().stdout);
+    hunt.explored.ended(&first.ending);
     hunt.look_at(first, observer)?;
     hunt.explore(observer)?;
     Ok(hunt.finish(observer))
@@ -63,36 +64,10 @@ impl Hunt<'_> {
         if number == 0 {
             self.totals = Totals { candidates, possible, plausible, unlisted };
         }
-        let usual = self.runs.first().unwrap_or(&run).ending();
-        let harmless = self.harmless();
-        // A run that did not end as usual may show what harm is done by what did none before.
-        let ended_otherwise = number > 0 && ends_otherwise(&run.ending(), &usual);
-        let is_news = |shape: &Shape| !self.known.contains(shape) || (ended_otherwise && harmless.contains(shape));
-        let mut caught: Vec<Caught> = findings
-            .into_iter()
-            .filter(|finding| number == 0 || matches!(finding.standing, Standing::Feasible(_)))
-            .filter(|finding| number == 0 || is_news(&shape(&finding.triple, &run.trace.tables)))
-            .map(|finding| self.to_execute(number, &run, finding))
-            .collect();
-        let mut executor = Executor { runner: &mut self.runner, regions: self.request.ladder.regions };
-        if number > 0 {
-            // It may have happened already.
-            executor.look_for_all(&mut caught, &run, &mut None)?;
-            let is_known = |caught: &Caught| self.known.contains(&shape(&caught.finding.triple, &run.trace.tables));
-            caught.retain(|caught| is_confirmed(caught) || !is_known(caught));
-        }
-        executor.execute(&mut caught, &run.trace, &run.outcome, observer)?;
-        executor.judge_harm(&mut caught, &run, &usual, observer)?;
-        if number > 0 {
-            self.replace_harmless(&mut caught, &run);
-            let mut executor = Executor { runner: &mut self.runner, regions: self.request.ladder.regions };
-            executor.look_for_harm(&mut self.caught, &run, &usual)?;
-        }
-        for caught in &caught {
-            if is_confirmed(caught) {
-                self.known.insert(shape(&caught.finding.triple, &run.trace.tables));
-            }
-        }
+        let mut caught = self.news(&run, findings);
+        self.execute(&mut caught, &run, observer)?;
+        let confirmed = caught.iter().filter(|caught| is_confirmed(caught));
+        self.known.extend(confirmed.map(|caught| shape(&caught.finding.triple, &run.trace.tables)));
         self.caught.append(&mut caught);
         let path = if number == 0 { run.path.clone() } else { self.runner.keep(&run.path)? };
         self.observed.push(ObservedRun {
@@ -103,6 +78,52 @@ impl Hunt<'_> {
             census,
         });
         self.runs.push(run);
+        Ok(())
+    }
+
+    /// What came of the run that was recorded first, if this is not the one.
+    fn usual<'a>(&'a self, run: &'a Run) -> &'a Ending {
+        &self.runs.first().unwrap_or(run).ending
+    }
+
+    /// The findings of a run that are worth looking at: of a further run those that can happen, if they are not known.
+    /// If it did not end as usual, it may show what harm is done by what did none before.
+    fn news(&self, run: &Run, findings: Vec<Finding>) -> Vec<Caught> {
+        let number = self.runs.len();
+        let ended_otherwise = ends_otherwise(&run.ending, self.usual(run));
+        let harmless = self.harmless();
+        let is_news = |finding: &Finding| {
+            let shape = shape(&finding.triple, &run.trace.tables);
+            let is_new = !self.known.contains(&shape) || (ended_otherwise && harmless.contains(&shape));
+            is_new && matches!(finding.standing, Standing::Feasible(_))
+        };
+        let news = findings.into_iter().filter(|finding| number == 0 || is_news(finding));
+        news.map(|finding| self.to_execute(number, run, finding)).collect()
+    }
+
+    /// Makes happen what can happen, and says what comes of it.
+    fn execute(
+        &mut self,
+        caught: &mut Vec<Caught>,
+        run: &Run,
+        observer: &mut dyn HuntObserver,
+    ) -> Result<(), HuntError> {
+        let usual = self.usual(run).clone();
+        let is_first = self.runs.is_empty();
+        let mut executor = Executor { runner: &mut self.runner, regions: self.request.ladder.regions };
+        if !is_first {
+            // It may have happened already. What is known, and has not, need not be made to.
+            executor.look_for_all(caught, run, &mut None)?;
+            let is_known = |caught: &Caught| self.known.contains(&shape(&caught.finding.triple, &run.trace.tables));
+            caught.retain(|caught| is_confirmed(caught) || !is_known(caught));
+        }
+        executor.execute(caught, &run.trace, &run.outcome, observer)?;
+        executor.judge_harm(caught, run, &usual, observer)?;
+        if !is_first {
+            self.replace_harmless(caught, run);
+            let mut executor = Executor { runner: &mut self.runner, regions: self.request.ladder.regions };
+            executor.look_for_harm(&mut self.caught, run, &usual)?;
+        }
         Ok(())
     }
 
@@ -156,7 +177,7 @@ impl Hunt<'_> {
             let led = self.runner.directed(lead.directions, observer)?;
             self.explored.runs += 1;
             self.explored.reached += u64::from(matches!(led.outcome.directed, Some(Directed::Followed)));
-            self.explored.ended(led.ended(), &led.output().stdout);
+            self.explored.ended(&led.ending);
             if !self.runner.may_run(observer) {
                 break;
             }

@@ -35,30 +35,24 @@ pub(crate) struct Run {
     pub(crate) outcome: RecordOutcome,
     pub(crate) trace: Trace,
     pub(crate) path: PathBuf,
+    /// What came of it.
+    pub(crate) ending: Ending,
 }
 
 impl Run {
-    pub(crate) fn ended(&self) -> Outcome {
-        ended(&self.outcome)
-    }
-
-    /// What came of it.
-    pub(crate) fn ending(&self) -> Ending {
-        let state = final_state(&self.trace.events, &self.trace.tables);
-        Ending { outcome: self.ended(), output: self.output(), state }
-    }
-
-    pub(crate) fn output(&self) -> CapturedOutput {
-        self.outcome.output.clone().unwrap_or(CapturedOutput {
-            stdout: Vec::new(),
-            stderr: Vec::new(),
-            truncated: false,
-        })
+    fn new(outcome: RecordOutcome, trace: Trace, path: PathBuf) -> Self {
+        let nothing = CapturedOutput { stdout: Vec::new(), stderr: Vec::new(), truncated: false };
+        let ending = Ending {
+            outcome: ended(&outcome),
+            output: outcome.output.clone().unwrap_or(nothing),
+            state: final_state(&trace.events, &trace.tables),
+        };
+        Run { outcome, trace, path, ending }
     }
 }
 
 /// How a run ended.
-pub(crate) fn ended(outcome: &RecordOutcome) -> Outcome {
+fn ended(outcome: &RecordOutcome) -> Outcome {
     let deadlocked = outcome.notices.iter().any(|notice| matches!(notice, RunNotice::Deadlock { .. }));
     match outcome.timed_out {
         true => Outcome::TimedOut,
@@ -156,7 +150,7 @@ impl<'r> Runner<'r> {
         let outcome = record(&request, observer)?;
         let path = request.output.unwrap_or_default();
         let trace = read(&path)?;
-        Ok(Run { outcome, trace, path })
+        Ok(Run::new(outcome, trace, path))
     }
 }
 

@@ -26,10 +26,8 @@ impl Trace {
         }
     }
 
-    /// What memory holds before anybody has written to it: of a program that was recorded nobody knows, in
-    /// traces from elsewhere it is zero.
+    /// What memory holds before anybody has written to it.
     pub fn initial_values(&self) -> InitialValues {
-        let is_recorded = self.tables.meta().iter().any(|(key, _)| key == "runtime-version");
-        if is_recorded { InitialValues::Unknown } else { InitialValues::Zero }
+        InitialValues::of(&self.tables)
     }
 }

@@ -98,14 +98,7 @@ pub(crate) fn claim(finding: &Finding) -> String {
 pub(crate) fn consequence(finding: &Finding) -> String {
     let local = short(&name(&finding.region.thread));
     let remote = short(&name(finding.remote_thread()));
-    match finding.pattern.as_str() {
-        "RWR" => format!("{local} may read two different values where it expects one."),
-        "WWR" => format!("{local} may read something else than it has just written."),
-        "RWW" => format!("{local} may go by an old value when it writes, and lose what {remote} wrote."),
-        "WRW" => format!("{remote} may read a value that {local} meant nobody to see."),
-        "WWW" => format!("What {remote} wrote may be lost between two writes that {local} meant as one."),
-        _ => String::new(),
-    }
+    interloper_report::words::pattern_consequence(&finding.pattern, &local, &remote)
 }
 
 /// What came of it when it was executed.

@@ -115,10 +115,14 @@ fn confirmed_sentence(finding: &Finding, local: &str, remote: &str) -> String {
 /// What is said about whether a serial order explains an execution.
 pub(crate) const ATOMICITIES: [&str; 4] = ["proved by condition", "proved exactly", "atomic after all", "unknown"];
 
-/// What the pattern does to the program, in its own terms.
+/// What the pattern of a finding does to the program, in its own terms.
 pub(crate) fn consequence(finding: &Finding) -> String {
-    let (local, remote) = (shown(&finding.region.thread), remote_thread(finding));
-    match finding.pattern {
+    pattern_consequence(finding.pattern, &shown(&finding.region.thread), &remote_thread(finding))
+}
+
+/// What a pattern does to the program: the thread with the region, and the other one.
+pub fn pattern_consequence(pattern: &str, local: &str, remote: &str) -> String {
+    match pattern {
         "RWR" => format!("{local} may read two different values where it expects one."),
         "WWR" => format!("{local} may read something else than it has just written."),
         "RWW" => format!("{local} may go by an old value when it writes, and lose what {remote} wrote."),

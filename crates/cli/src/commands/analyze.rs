@@ -5,7 +5,7 @@ mod causal;
 mod filtered;
 
 use crate::args::{AnalyzeArgs, FailOn, Model, OutputFormat, Property};
-use crate::delivery::{Delivery, Filters, set_aside};
+use crate::delivery::{Delivery, Filters, limit, set_aside};
 use crate::exit::Exit;
 use crate::findings;
 use crate::input::Input;
@@ -42,7 +42,14 @@ pub(crate) fn run(args: &AnalyzeArgs) -> anyhow::Result<Exit> {
         Property::Atomic => atomic::analyse(args, &input, sources)?,
     };
     let page = |document: &Document| pages::of_analysed(document, &input);
-    let delivery = Delivery { page: &page, ..delivery(args, &input) };
+    let delivery = Delivery {
+        name: &input.name,
+        format: args.format,
+        output: args.output.as_deref(),
+        limit: args.limit,
+        lines: input.lines(),
+        page: &page,
+    };
     filters.apply(&mut document, &delivery)?;
     delivery.deliver(&document)?;
     let found = match found {
@@ -86,11 +93,22 @@ fn reached(document: &Document, verdict: Verdict) -> u64 {
     }
 }
 
-/// What is wanted of the result.
-fn delivery<'a>(args: &'a AnalyzeArgs, input: &'a Input) -> Delivery<'a> {
-    let output = args.output.as_deref();
-    let page = &|_: &Document| Ok(String::new());
-    Delivery { name: &input.name, format: args.format, output, limit: args.limit, lines: input.lines(), page }
+/// What the results of all linear models begin with.
+fn facts<'p>(profile: &'p Profile, pass: &'p Pass) -> TraceFacts<'p> {
+    TraceFacts {
+        tables: pass.tables(),
+        events: pass.events(),
+        threads: profile.threads() as u64,
+        regions: profile.regions(),
+        non_nested: profile.non_nested(),
+    }
+}
+
+/// What to say besides if nothing is meant to be atomic; the text says so by itself.
+fn note_regions(args: &AnalyzeArgs, regions: u64, notes: &mut Vec<String>) {
+    if regions == 0 && args.format != OutputFormat::Text {
+        notes.push("the trace has no region of the chosen sources, so nothing is meant to be atomic".to_owned());
+    }
 }
 
 fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow::Result<Analysed> {
@@ -109,8 +127,8 @@ fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow:
     let second = Clock::new(args.stats);
     // Ids and annotations in sources are about all findings; without sources, those that are listed will do.
     let has_sources = pass.tables().sites().iter().any(|site| site.file.is_some());
-    let options =
-        if has_sources || args.filter.need_all() { options } else { options.with_limit(delivery(args, input).limit()) };
+    let needs_all = has_sources || args.filter.need_all();
+    let options = if needs_all { options } else { options.with_limit(limit(args.format, args.limit)) };
     let (prediction, interrupted_again) = if args.all {
         let mut enumerator = Enumerator::new(&options, &overview);
         let again = Pass::run(
@@ -139,17 +157,8 @@ fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow:
         message::say("lock states", &profile.lock_states().to_string());
         message::say("facts", &profile.facts().to_string());
     }
-    if profile.regions() == 0 && args.format != OutputFormat::Text {
-        notes.push("the trace has no region of the chosen sources, so nothing is meant to be atomic".to_owned());
-    }
-    let facts = TraceFacts {
-        tables: pass.tables(),
-        events: pass.events(),
-        threads: profile.threads() as u64,
-        regions: profile.regions(),
-        non_nested: profile.non_nested(),
-    };
-    let mut document = build::lockset(&facts, &prediction, notes);
+    note_regions(args, profile.regions(), &mut notes);
+    let mut document = build::lockset(&facts(&profile, &pass), &prediction, notes);
     if !interrupted && pass.events() <= EXPLAINED_EVENTS {
         explain(args, input, &mut document)?;
     }

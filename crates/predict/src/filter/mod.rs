@@ -15,7 +15,7 @@
 //!
 //! [`Rule::Sound`] rejects only what has no schedule in the causal model:
 //!
-//! 1. `forced`: clocks of what must have happened before each event of the whole trace, from program
+//! 1. `sound`: clocks of what must have happened before each event of the whole trace, from program
 //!    order, fork and join, reads that have one write only that they can have come from, and sections of locks.
 //!    If the remote access must come before the region's first, or after its second, there is no schedule.
 //! 2. `closure`: if the three accesses are close to each other, the orders that a schedule of them must keep are
@@ -23,8 +23,8 @@
 //!    the read; one of two sections of a lock ends before the other begins. A cycle refutes.
 //!
 //! Both take only conditions that every schedule must meet, so that leaving some out (what is further away than
-//! a window, what is accessed in pieces of several sizes, condition variables, semaphores, barriers) rejects less,
-//! never more. What is not rejected need not be feasible: there is no search.
+//! a window, what is accessed in pieces or in several sizes or after it was freed, condition variables, semaphores,
+//! barriers) rejects less, never more. What is not rejected need not be feasible: there is no search.
 //!
 //! A triple that the observed order already shows is never rejected.
 //!
@@ -33,14 +33,18 @@
 //! All questions are known before the trace is read, so nothing is looked up backwards: [`Survey`], a first
 //! pass, finds out where to look, [`Filter`], a second one, holds for each question what is needed until it is
 //! answered. A question costs logarithmic time and what its region (paper) or its surroundings (sound) hold.
-//! Memory is bounded by the questions, the locations and locks, and the different values of each location; not
-//! by the length of the trace.
+//! Memory is bounded by the questions and what their regions hold, the locations and locks with a clock each, and
+//! the different values of each location; not by the length of the trace.
+//!
+//! The paper's rule is held to the printed algorithm ([`mod@reference`]), the sound one to all schedules of random
+//! traces of every kind, also with very little of the surroundings (tests of `ladder`, which knows what a schedule
+//! is).
 //!
 //! | module | holds |
 //! |---|---|
 //! | `survey` | the first pass |
 //! | `paper` | Algorithm 1, all questions at once |
-//! | `sound` | forced orders, all questions at once |
+//! | `sound` | clocks of forced orders, all questions at once |
 //! | `closure` | what the orders around three accesses come to |
 //! | [`mod@reference`] | Algorithm 1 as printed, for tests |
 
@@ -112,10 +116,14 @@ impl Rejection {
 impl std::fmt::Display for Rejection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            // A write moves forward: see Figure 5 of the paper. In all other cases a read does.
+            Rejection::Lemma { lemma: 1, case: 3, read, write } => {
+                write!(f, "lemma 1 case 3: the read at {read} would find what the write at {write} leaves")
+            }
             Rejection::Lemma { lemma, case, read, write } => {
                 write!(
                     f,
-                    "lemma {lemma} case {case}: the read at {read} would no longer be as the write at {write} left it"
+                    "lemma {lemma} case {case}: the read at {read} would no longer find what the write at {write} left"
                 )
             }
             Rejection::Ordered { earlier, later } => {
@@ -173,11 +181,7 @@ pub fn filter(
     tables: &Tables,
     initial: InitialValues,
 ) -> Vec<Option<Rejection>> {
-    let mut survey = Survey::new(rule, triples, initial);
-    (0..).map(EventIndex).zip(events).for_each(|(index, event)| survey.observe(index, event));
-    let mut filter = survey.finish(tables);
-    (0..).map(EventIndex).zip(events).for_each(|(index, event)| filter.observe(index, event));
-    filter.finish()
+    Survey::new(rule, triples, initial).filter(events, tables)
 }
 
 /// A triple, as far as the filters look at it.

@@ -12,6 +12,8 @@
 //! A region's first access must find what it found, since the second follows; the remote access and the second
 //! may find anything. So a triple has no schedule if the remote access must precede the first one *with* what that
 //! one reads, or the second must precede the remote one *without*.
+//!
+//! The solver's crate has such clocks, too, by bytes and in memory (`decide::forced`); these hold no trace.
 
 use super::closure::{Access, Others, Recent, Source, What};
 use super::survey::Locations;
@@ -76,7 +78,8 @@ struct Section {
 }
 
 impl Sound {
-    pub(super) fn new(questions: Vec<Question>, locations: Locations) -> Self {
+    /// A pass that looks at so many steps around each question.
+    pub(super) fn new(questions: Vec<Question>, locations: Locations, surroundings: usize) -> Self {
         let mut agenda = Vec::new();
         for (at, question) in questions.iter().enumerate().filter(|(_, question)| !question.is_observed()) {
             if question.remote < question.first {
@@ -96,7 +99,7 @@ impl Sound {
             threads: Vec::new(),
             writes: Vec::new(),
             sections: FxHashMap::default(),
-            recent: Recent::default(),
+            recent: Recent::new(surroundings),
         }
     }
 

@@ -1,12 +1,12 @@
 //! The first pass: what the second one has to know beforehand.
 
-use super::closure::Others;
+use super::closure::{Others, USUAL_STEPS};
 use super::paper::{Neighbours, Paper};
 use super::sound::Sound;
-use super::{Filter, Pass, Question, Rule};
+use super::{Filter, Pass, Question, Rejection, Rule};
 use crate::triple::Triple;
 use interloper_model::{AccessKind, InitialValues, access_of};
-use interloper_trace::{Event, EventIndex, LocationId, Op, Tables, ThreadId, Value};
+use interloper_trace::{Event, EventIndex, LocationId, Op, StringId, Tables, ThreadId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The first pass in progress.
@@ -14,6 +14,8 @@ pub struct Survey {
     rule: Rule,
     questions: Vec<Question>,
     initial: InitialValues,
+    /// How many steps around a question are looked at.
+    surroundings: usize,
     has_branches: bool,
     /// The threads and locations of remote accesses, with the last access seen.
     last: FxHashMap<(ThreadId, LocationId), Option<u64>>,
@@ -38,6 +40,7 @@ impl Survey {
             rule,
             questions,
             initial,
+            surroundings: USUAL_STEPS,
             has_branches: false,
             last,
             remotes,
@@ -46,13 +49,24 @@ impl Survey {
         }
     }
 
+    /// The same, with so many steps around each question looked at by the sound rule.
+    #[must_use]
+    pub fn with_surroundings(self, steps: usize) -> Self {
+        Survey { surroundings: steps, ..self }
+    }
+
     /// Takes in the next event.
     pub fn observe(&mut self, index: EventIndex, event: &Event) {
         self.has_branches |= matches!(event.op, Op::Branch { .. });
-        let Some((location, kind)) = access_of(&event.op) else { return };
+        let Some((location, kind)) = access_of(&event.op) else {
+            if let Op::Free { object } = event.op {
+                self.memory.freed.entry(object).or_insert(index.0);
+            }
+            return;
+        };
         match self.rule {
             Rule::Paper => self.note_neighbours(index.0, event.thread, location),
-            Rule::Sound => self.memory.note(event, location, kind),
+            Rule::Sound => self.memory.note(index.0, event, location, kind),
         }
     }
 
@@ -60,9 +74,20 @@ impl Survey {
     pub fn finish(self, tables: &Tables) -> Filter {
         let pass = match self.rule {
             Rule::Paper => Pass::Paper(Box::new(Paper::new(self.questions, &self.neighbours, self.has_branches))),
-            Rule::Sound => Pass::Sound(Box::new(Sound::new(self.questions, self.memory.finish(tables, self.initial)))),
+            Rule::Sound => {
+                let locations = self.memory.finish(tables, self.initial);
+                Pass::Sound(Box::new(Sound::new(self.questions, locations, self.surroundings)))
+            }
         };
         Filter { pass }
+    }
+
+    /// Both passes, over a trace in memory.
+    pub fn filter(mut self, events: &[Event], tables: &Tables) -> Vec<Option<Rejection>> {
+        (0..).map(EventIndex).zip(events).for_each(|(index, event)| self.observe(index, event));
+        let mut filter = self.finish(tables);
+        (0..).map(EventIndex).zip(events).for_each(|(index, event)| filter.observe(index, event));
+        filter.finish()
     }
 
     fn note_neighbours(&mut self, index: u64, thread: ThreadId, location: LocationId) {
@@ -85,6 +110,10 @@ struct Memory {
     locations: Vec<LocationUse>,
     /// How many writes leave a value at a location.
     writes: FxHashMap<(LocationId, u64), u32>,
+    /// Whether the last access goes on in the next event.
+    goes_on: bool,
+    /// When objects were first freed.
+    freed: FxHashMap<StringId, u64>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -92,10 +121,14 @@ struct LocationUse {
     thread: Option<ThreadId>,
     is_shared: bool,
     is_written: bool,
+    /// Whether an access reads it together with other locations.
+    is_piece: bool,
+    /// The last access.
+    last: u64,
     /// The least and the greatest size accessed.
     sizes: Option<(u32, u32)>,
-    /// What the first read before any write found.
-    initial: Option<Value>,
+    /// What reads before any write found, as soon as one says it.
+    initial: Option<u64>,
 }
 
 /// What is known about locations.
@@ -111,7 +144,9 @@ struct LocationFacts {
 }
 
 impl Locations {
-    /// Whether several threads access it, one of them to write, and all the same bytes.
+    /// Whether several threads access it, one of them to write, and all the same bytes and no others, and nobody
+    /// after it was freed. (Where one piece of an access may read anything, the others may, too; and what is freed
+    /// holds anything. Both would have to be followed up.)
     pub(super) fn matters(&self, location: LocationId) -> bool {
         self.uses.get(location.index()).is_some_and(|facts| facts.matters)
     }
@@ -133,23 +168,26 @@ impl Locations {
 }
 
 impl Memory {
-    fn note(&mut self, event: &Event, location: LocationId, kind: AccessKind) {
+    fn note(&mut self, index: u64, event: &Event, location: LocationId, kind: AccessKind) {
         if location.index() >= self.locations.len() {
             self.locations.resize(location.index() + 1, LocationUse::default());
         }
-        let (size, read, written) = match event.op {
-            Op::Read(access) => (access.size, access.value, Value::UNKNOWN),
-            Op::Write(access) => (access.size, Value::UNKNOWN, access.value),
-            Op::ReadModifyWrite(rmw) => (u32::from(rmw.size), rmw.read, rmw.written),
+        let (size, more, read, written) = match event.op {
+            Op::Read(access) => (access.size, access.more, access.value, Value::UNKNOWN),
+            Op::Write(access) => (access.size, access.more, Value::UNKNOWN, access.value),
+            Op::ReadModifyWrite(rmw) => (u32::from(rmw.size), rmw.more, rmw.read, rmw.written),
             _ => return,
         };
+        let is_piece = more | std::mem::replace(&mut self.goes_on, more);
         let facts = &mut self.locations[location.index()];
+        facts.last = index;
+        facts.is_piece |= is_piece && kind.reads();
         facts.is_shared |= facts.thread.is_some_and(|thread| thread != event.thread);
         facts.thread = Some(event.thread);
         let (least, most) = facts.sizes.unwrap_or((size, size));
         facts.sizes = Some((least.min(size), most.max(size)));
         if kind.reads() && !facts.is_written && facts.initial.is_none() {
-            facts.initial = Some(read);
+            facts.initial = read.get();
         }
         if kind.writes() {
             facts.is_written = true;
@@ -160,16 +198,28 @@ impl Memory {
     }
 
     fn finish(self, tables: &Tables, initial: InitialValues) -> Locations {
-        let overlapping = self.overlapping(tables);
+        let mut left_out = self.overlapping(tables);
+        self.add_reused(tables, &mut left_out);
         let default = match initial {
             InitialValues::Zero => Some(0),
             InitialValues::Unknown => None,
         };
-        let uses = self.locations.iter().zip(overlapping).map(|(facts, overlaps)| LocationFacts {
-            matters: facts.is_shared && facts.is_written && !overlaps,
-            initial: facts.initial.and_then(Value::get).or(default),
+        let uses = self.locations.iter().zip(left_out).map(|(facts, is_left_out)| LocationFacts {
+            matters: facts.is_shared && facts.is_written && !facts.is_piece && !is_left_out,
+            initial: facts.initial.or(default),
         });
         Locations { uses: uses.collect(), writes: self.writes }
+    }
+
+    /// Adds the locations that are accessed after their object was freed.
+    fn add_reused(&self, tables: &Tables, left_out: &mut [bool]) {
+        if self.freed.is_empty() {
+            return;
+        }
+        for (at, facts) in self.locations.iter().enumerate().filter(|(_, facts)| facts.is_shared && facts.is_written) {
+            let object = tables.location(LocationId::new(at as u32)).map(|location| location.object);
+            left_out[at] |= object.and_then(|object| self.freed.get(&object)).is_some_and(|freed| facts.last > *freed);
+        }
     }
 
     /// For each location, whether it is accessed in several sizes, or bytes of it as another location.
@@ -184,7 +234,7 @@ impl Memory {
             })
             .collect();
         spans.sort_unstable_by_key(|&(object, begin, ..)| (object, begin));
-        let mut reach: Option<(interloper_trace::StringId, u64, usize)> = None;
+        let mut reach: Option<(StringId, u64, usize)> = None;
         for (object, begin, end, at) in spans {
             match reach {
                 Some((other, until, by)) if other == object && begin < until => {

@@ -1,7 +1,7 @@
 //! `interloper analyze --model causal`.
 
-use super::{Analysed, Found, triples};
-use crate::args::{AnalyzeArgs, OutputFormat};
+use super::{Analysed, Found, note_regions, triples};
+use crate::args::AnalyzeArgs;
 use crate::findings;
 use crate::input::Input;
 use crate::interrupt;
@@ -63,9 +63,7 @@ pub(super) fn analyse(
         Err(error) => return Err(findings::OurFault(error.to_string()).into()),
     };
     let mut notes = pass.notes();
-    if climb.census.regions == 0 && args.format != OutputFormat::Text {
-        notes.push("the trace has no region of the chosen sources, so nothing is meant to be atomic".to_owned());
-    }
+    note_regions(args, climb.census.regions, &mut notes);
     let document = findings::document(&trace, &climb, args.explain_infeasible, notes);
     let fail_on = args.fail_on.map_or(Verdict::Feasible, Verdict::from);
     Ok(Analysed { interrupted: pass.interrupted || interrupt::requested(), found: Found::AtLeast(fail_on), document })

@@ -3,8 +3,8 @@
 //! Four passes over the trace, of which none keeps it: where something is possible, which triples, what to look
 //! for, and which of them to keep.
 
-use super::{Analysed, Clock, Found, run_profiler};
-use crate::args::{AnalyzeArgs, FilterRule, OutputFormat};
+use super::{Analysed, Clock, Found, facts, note_regions, run_profiler};
+use crate::args::{AnalyzeArgs, FilterRule};
 use crate::input::Input;
 use crate::message;
 use crate::pass::Pass;
@@ -12,7 +12,7 @@ use interloper_ladder::{Grouping, RepresentativeCount, Says, Sifted, sift};
 use interloper_model::{InitialValues, RegionSources};
 use interloper_predict::filter::{Rejection, Rule, Survey};
 use interloper_predict::lockset::{self, Enumerator, Prediction, Profiler};
-use interloper_report::build::{self, Decided, TraceFacts};
+use interloper_report::build::{self, Decided};
 use interloper_report::result::{Counts, Verdict};
 use std::collections::BTreeMap;
 
@@ -63,9 +63,7 @@ pub(super) fn analyse(args: &AnalyzeArgs, input: &Input, sources: RegionSources)
     }
 
     let mut notes = first.notes();
-    if profile.regions() == 0 && args.format != OutputFormat::Text {
-        notes.push("the trace has no region of the chosen sources, so nothing is meant to be atomic".to_owned());
-    }
+    note_regions(args, profile.regions(), &mut notes);
     if counts.unknown > 0 {
         notes.push(format!(
             "{} representatives stand for more triples than could be looked at; those that were are rejected",
@@ -75,18 +73,11 @@ pub(super) fn analyse(args: &AnalyzeArgs, input: &Input, sources: RegionSources)
     if args.all && unlisted > 0 {
         notes.push(format!("{unlisted} more triples are possible than could be looked at one by one"));
     }
-    let facts = TraceFacts {
-        tables: first.tables(),
-        events: first.events(),
-        threads: profile.threads() as u64,
-        regions: profile.regions(),
-        non_nested: profile.non_nested(),
-    };
     let listed = sifted.iter().filter(|one| args.explain_infeasible || !matches!(one.says, Says::Rejected(_)));
     let decided: Vec<Decided<'_>> = listed.map(decided).collect();
     let findings = build::decided(&decided, &prediction.held, first.tables());
     let fail_on = args.fail_on.map_or(Verdict::Plausible, Verdict::from);
-    let document = build::document(&facts, "filtered", counts, findings, notes);
+    let document = build::document(&facts(&profile, &first), "filtered", counts, findings, notes);
     Ok(Analysed { document, interrupted: passes.interrupted, found: Found::AtLeast(fail_on) })
 }
 
@@ -121,9 +112,7 @@ impl Passes<'_> {
             FilterRule::Sound => Rule::Sound,
             FilterRule::Paper => Rule::Paper,
         };
-        let is_recorded = first.tables().meta().iter().any(|(key, _)| key == "runtime-version");
-        let initial = if is_recorded { InitialValues::Unknown } else { InitialValues::Zero };
-        let mut survey = Survey::new(rule, &prediction.triples, initial);
+        let mut survey = Survey::new(rule, &prediction.triples, InitialValues::of(first.tables()));
         self.run("surveying", &mut survey, Survey::observe)?;
         let mut filter = survey.finish(first.tables());
         self.run("filtering", &mut filter, interloper_predict::filter::Filter::observe)?;

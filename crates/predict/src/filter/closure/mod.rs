@@ -20,13 +20,13 @@ use interloper_trace::{EventIndex, LocationId, LockId, LockMode, ThreadId, Value
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
-/// How many steps are looked at.
-const MOST_STEPS: usize = 192;
+/// How many steps are looked at, if nobody says otherwise.
+pub(super) const USUAL_STEPS: usize = 192;
 
 /// The last steps of a trace.
-#[derive(Default)]
 pub(super) struct Recent {
     steps: VecDeque<Step>,
+    most: usize,
 }
 
 struct Step {
@@ -85,11 +85,16 @@ impl Others {
 }
 
 impl Recent {
+    /// So many steps at the most.
+    pub(super) fn new(most: usize) -> Self {
+        Recent { steps: VecDeque::new(), most }
+    }
+
     pub(super) fn push(&mut self, at: u64, thread: ThreadId, what: What) {
-        if self.steps.len() == MOST_STEPS {
+        self.steps.push_back(Step { at, thread, what });
+        if self.steps.len() > self.most {
             self.steps.pop_front();
         }
-        self.steps.push_back(Step { at, thread, what });
     }
 
     /// Why no schedule of these three accesses can keep all orders that it must, if they are recent.
