@@ -1,14 +1,19 @@
 //! What can be said on the command line.
 
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+mod values;
+
+pub(crate) use values::{
+    Dialect, Explore, FailOn, FilterRule, InputFormat, Model, OutputFormat, Property, SchedulePolicy, StatsFormat,
+};
+
+use clap::{Args as ClapArgs, Parser, Subcommand};
 use interloper_generate::Shape;
 use interloper_ladder::MemoryLimit;
 use interloper_trace::RegionSource;
-use interloper_trace::file::Format;
-use interloper_trace::std_format::StdDialect;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
+use values::{explore, region_source, size};
 
 /// What people look for comes first.
 const TEMPLATE: &str = "\
@@ -186,32 +191,6 @@ pub(crate) struct CheckArgs {
     pub(crate) command: Vec<OsString>,
 }
 
-/// How far to leave the paths of the recorded run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Explore {
-    Off,
-    Runs(u64),
-    Exhaust,
-}
-
-impl std::fmt::Display for Explore {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Explore::Off => f.write_str("off"),
-            Explore::Runs(runs) => runs.fmt(f),
-            Explore::Exhaust => f.write_str("exhaust"),
-        }
-    }
-}
-
-fn explore(text: &str) -> Result<Explore, String> {
-    match text {
-        "off" => Ok(Explore::Off),
-        "exhaust" => Ok(Explore::Exhaust),
-        number => number.parse().map(Explore::Runs).map_err(|_| "expected off, exhaust or a number of runs".to_owned()),
-    }
-}
-
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RecordArgs {
     /// Where the trace goes, an .ilt file [default: the next in .interloper/traces]
@@ -264,16 +243,6 @@ pub(crate) struct ReplayArgs {
     /// The program and its arguments [default: those of the trace]
     #[arg(value_name = "CMD", last = true)]
     pub(crate) command: Vec<OsString>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SchedulePolicy {
-    /// A thread runs until it waits or its quantum is used up
-    RunAhead,
-    /// Quanta of random length, then a thread at random
-    Random,
-    /// Probabilistic concurrency testing: random priorities that change at a few points
-    Pct,
 }
 
 /// How to read a trace.
@@ -397,20 +366,6 @@ pub(crate) struct EffortArgs {
     /// How much memory deciding may take: 512M, 2G
     #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = size)]
     pub(crate) memory: u64,
-}
-
-/// A number of bytes.
-fn size(text: &str) -> Result<u64, String> {
-    let (number, unit) = text.split_at(text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len()));
-    let shift = match unit {
-        "" => 0,
-        "K" | "k" => 10,
-        "M" | "m" => 20,
-        "G" | "g" => 30,
-        _ => return Err("expected a number of bytes, or one followed by K, M or G".to_owned()),
-    };
-    let number: u64 = number.parse().map_err(|_| "expected a number of bytes, such as 512M".to_owned())?;
-    number.checked_mul(1 << shift).ok_or_else(|| "that is more than any memory".to_owned())
 }
 
 impl EffortArgs {
@@ -538,96 +493,4 @@ pub(crate) struct CompileArgs {
     /// What gcc or clang takes, and handed to it, --help and --version included
     #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) arguments: Vec<OsString>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum InputFormat {
-    Ilt,
-    Std,
-    Jsonl,
-    Rapidbin,
-}
-
-impl From<InputFormat> for Format {
-    fn from(format: InputFormat) -> Format {
-        match format {
-            InputFormat::Ilt => Format::Ilt,
-            InputFormat::Std => Format::Std,
-            InputFormat::Jsonl => Format::Jsonl,
-            InputFormat::Rapidbin => Format::RapidBin,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Dialect {
-    Rapid,
-    Extended,
-}
-
-impl From<Dialect> for StdDialect {
-    fn from(dialect: Dialect) -> StdDialect {
-        match dialect {
-            Dialect::Rapid => StdDialect::Rapid,
-            Dialect::Extended => StdDialect::Extended,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Model {
-    /// Locks, fork and join; values ignored
-    Lockset,
-    /// What read-after-write relations do not make implausible: AVFilter, without a solver
-    Filtered,
-    /// Every read finds what it found: decided by a solver, with a schedule as proof
-    Causal,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FilterRule {
-    /// What can be proved not to happen
-    Sound,
-    /// What Algorithm 1 of the AVFilter paper rejects
-    Paper,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Property {
-    /// Can another thread's access get between two of one region?
-    Triple,
-    /// Was the observed order conflict-serializable?
-    Serial,
-    /// Does some serial order explain all values that were read, and the final ones?
-    Atomic,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OutputFormat {
-    /// For people
-    Text,
-    /// All there is, schema interloper.result/1
-    Json,
-    /// SARIF 2.1.0, for code scanning
-    Sarif,
-    /// A page for a browser, with nothing beside it
-    Html,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum StatsFormat {
-    Text,
-    Json,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FailOn {
-    Possible,
-    Plausible,
-    Feasible,
-    Confirmed,
-}
-
-fn region_source(name: &str) -> Result<RegionSource, String> {
-    RegionSource::from_name(name).ok_or_else(|| "expected annotated, locks, functions or inferred".to_owned())
 }

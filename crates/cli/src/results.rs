@@ -2,9 +2,9 @@
 
 use crate::store;
 use anyhow::{Context as _, bail};
+use interloper_report::read::{Finding, Result as Found};
 use interloper_witness::Schedule;
-use interloper_witness::confirm::{Identity, Operation, SourcePlace};
-use serde::Deserialize;
+use interloper_witness::confirm::Identity;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -19,56 +19,6 @@ pub(crate) struct StoredFinding {
     pub(crate) quantum: u64,
 }
 
-#[derive(Deserialize)]
-struct Document {
-    #[serde(default)]
-    findings: Vec<Finding>,
-    #[serde(default)]
-    suppressed: Vec<Suppressed>,
-    program: Option<Program>,
-}
-
-#[derive(Deserialize)]
-struct Suppressed {
-    finding: Finding,
-}
-
-#[derive(Deserialize)]
-struct Program {
-    command: Vec<String>,
-    start_time: u64,
-    quantum: u64,
-}
-
-#[derive(Deserialize)]
-struct Finding {
-    id: String,
-    verdict: String,
-    variable: Variable,
-    events: Vec<Event>,
-    witness: Option<Witness>,
-}
-
-#[derive(Deserialize)]
-struct Variable {
-    name: String,
-}
-
-#[derive(Deserialize)]
-struct Witness {
-    schedule: String,
-}
-
-#[derive(Deserialize)]
-struct Event {
-    thread: String,
-    op: String,
-    file: Option<String>,
-    line: Option<i64>,
-    function: Option<String>,
-    occurrence: Option<u64>,
-}
-
 impl StoredFinding {
     /// Whether a text may be an id of a finding, or the beginning of one.
     pub(crate) fn is_meant_by(text: &str) -> bool {
@@ -80,8 +30,7 @@ impl StoredFinding {
     pub(crate) fn find(text: &str) -> anyhow::Result<StoredFinding> {
         let (path, id) = place(text)?;
         let result = read(&path)?;
-        let all = result.findings.iter().chain(result.suppressed.iter().map(|suppressed| &suppressed.finding));
-        let finding = choose(&path, &id, all, |finding| &finding.id)?;
+        let finding = choose(&path, &id, result.all_findings(), |finding| &finding.id)?;
         StoredFinding::of(finding, &result, &path)
     }
 
@@ -91,24 +40,27 @@ impl StoredFinding {
             bail!("there is no result yet that could have a finding to replay; `interloper check -- CMD` makes one")
         };
         let result = read(&path)?;
-        match result.findings.iter().find(|finding| finding.verdict == "confirmed") {
+        match result.findings.iter().find(|finding| finding.is_confirmed()) {
             Some(finding) => StoredFinding::of(finding, &result, &path),
             None => bail!("{}: no finding is confirmed, so there is no run to replay", path.display()),
         }
     }
 
-    fn of(finding: &Finding, result: &Document, path: &Path) -> anyhow::Result<StoredFinding> {
-        let Some(witness) = finding.witness.as_ref().filter(|_| finding.verdict == "confirmed") else {
+    fn of(finding: &Finding, result: &Found, path: &Path) -> anyhow::Result<StoredFinding> {
+        let Some(witness) = finding.witness.as_ref().filter(|_| finding.is_confirmed()) else {
             bail!("finding {} is {}, not confirmed: there is no run to replay", finding.id, finding.verdict);
         };
         let Some(program) = &result.program else { bail!("{}: the result is not about a program", path.display()) };
+        if program.command.is_empty() || program.quantum == 0 {
+            bail!("{}: the result does not say how the program was run; check it again", path.display());
+        }
         Ok(StoredFinding {
             id: finding.id.clone(),
             schedule: witness
                 .schedule
                 .parse()
                 .with_context(|| format!("{}: finding {}", path.display(), finding.id))?,
-            identities: identities(finding),
+            identities: finding.identities(),
             command: program.command.iter().map(OsString::from).collect(),
             start_time: program.start_time,
             quantum: program.quantum,
@@ -155,30 +107,7 @@ pub(crate) fn choose<'f, F>(
     }
 }
 
-fn read(path: &Path) -> anyhow::Result<Document> {
+fn read(path: &Path) -> anyhow::Result<Found> {
     let text = std::fs::read_to_string(path).with_context(|| format!("{}: cannot read", path.display()))?;
     serde_json::from_str(&text).with_context(|| format!("{}: found no result of interloper", path.display()))
-}
-
-fn identities(finding: &Finding) -> Option<[Identity; 3]> {
-    let all: Option<Vec<Identity>> = finding
-        .events
-        .iter()
-        .map(|event| {
-            let operation = match event.op.as_str() {
-                "r" => Operation::Read,
-                "w" => Operation::Write,
-                "rw" => Operation::ReadModifyWrite,
-                _ => return None,
-            };
-            Some(Identity {
-                thread: event.thread.clone(),
-                place: SourcePlace { file: event.file.clone(), function: event.function.clone(), line: event.line },
-                operation,
-                occurrence: event.occurrence?,
-                location: finding.variable.name.clone(),
-            })
-        })
-        .collect();
-    all?.try_into().ok()
 }

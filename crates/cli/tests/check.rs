@@ -8,56 +8,17 @@
 mod common;
 
 use common::Folder;
+use common::corpus::{self, compile, interloper};
 use common::expect::Expect;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 
 #[test]
 fn what_is_broken_is_confirmed_and_what_is_not_does_no_harm() {
     let runtime = common::runtime_directory();
-    let chosen = std::env::var("INTERLOPER_CORPUS").unwrap_or_default();
-    let mut programs = programs();
-    programs.retain(|program| chosen.split(',').any(|part| program.to_string_lossy().contains(part)));
-    programs.reverse();
-    let queue = Mutex::new(programs);
-    let failures = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                loop {
-                    let Some(program) = queue.lock().unwrap().pop() else { return };
-                    if let Err(what) = check(&program, &runtime) {
-                        let name = program.strip_prefix(corpus()).unwrap().display();
-                        eprintln!("{name}: {what}\n");
-                        failures.lock().unwrap().push(format!("{name}: {what}"));
-                    }
-                }
-            });
-        }
-    });
-    let failures = failures.into_inner().unwrap();
-    assert!(failures.is_empty(), "{} programs failed\n\n{}", failures.len(), failures.join("\n\n"));
-}
-
-fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
-}
-
-fn programs() -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for folder in ["fail", "pass"] {
-        for entry in std::fs::read_dir(corpus().join(folder)).unwrap() {
-            let path = entry.unwrap().path();
-            if path.extension().is_some_and(|extension| extension == "c" || extension == "cpp") {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
+    corpus::try_all(&["fail", "pass"], |program| check(program, &runtime));
 }
 
 fn check(program: &Path, runtime: &Path) -> Result<(), String> {
@@ -151,30 +112,6 @@ fn find_no_harm(findings: &[Value], expect: &Expect) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-fn interloper(runtime: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_interloper"));
-    for name in ["CC", "CXX", "INTERLOPER_COMPILER", "INTERLOPER_BRANCHES"] {
-        command.env_remove(name);
-    }
-    command
-        .env("INTERLOPER_RUNTIME", runtime)
-        .env("INTERLOPER_INCLUDE", concat!(env!("CARGO_MANIFEST_DIR"), "/../../include"));
-    command
-}
-
-fn compile(program: &Path, runtime: &Path, expect: &Expect, folder: &Folder) -> Result<(), String> {
-    let is_c = program.extension().is_some_and(|extension| extension == "c");
-    let mut command = interloper(runtime);
-    command.arg(if is_c { "cc" } else { "c++" }).args(["-g", "-O1", "-pthread"]);
-    if let Some(standard) = expect.get("std") {
-        command.arg(format!("-std={standard}"));
-    }
-    command.arg(program).arg("-o").arg("program");
-    command.args(expect.get("libs").unwrap_or_default().split_whitespace());
-    let output = command.current_dir(folder.path(".")).output().unwrap();
-    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 
 fn run(command: Command, expect: &Expect, folder: &Folder) -> Result<(i32, Value), String> {

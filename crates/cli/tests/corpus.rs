@@ -11,13 +11,12 @@
 
 mod common;
 
-use common::Folder;
 use common::expect::{Expect, Outcome};
+use common::{Folder, corpus};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Quanta at which every program is recorded. The first is run-ahead, as users have it.
@@ -26,48 +25,7 @@ const QUANTA: [&str; 4] = ["1000000", "100", "7", "1"];
 #[test]
 fn programs_behave_and_replay() {
     let runtime = common::runtime_directory();
-    let chosen = std::env::var("INTERLOPER_CORPUS").unwrap_or_default();
-    let mut programs = programs();
-    programs.retain(|program| chosen.split(',').any(|part| program.to_string_lossy().contains(part)));
-    assert!(!programs.is_empty(), "no program of the corpus matches {chosen:?}");
-    programs.reverse();
-
-    let queue = Mutex::new(programs);
-    let failures = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                loop {
-                    let Some(program) = queue.lock().unwrap().pop() else { return };
-                    let name = program.strip_prefix(corpus()).unwrap().display().to_string();
-                    if let Err(what) = check(&program, &runtime) {
-                        eprintln!("{name}: {what}\n");
-                        failures.lock().unwrap().push(format!("{name}: {what}"));
-                    }
-                }
-            });
-        }
-    });
-    let failures = failures.into_inner().unwrap();
-    assert!(failures.is_empty(), "{} programs failed\n\n{}", failures.len(), failures.join("\n\n"));
-}
-
-fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
-}
-
-fn programs() -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for folder in ["fail", "pass", "runtime"] {
-        for entry in std::fs::read_dir(corpus().join(folder)).unwrap() {
-            let path = entry.unwrap().path();
-            if path.extension().is_some_and(|extension| extension == "c" || extension == "cpp") {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
+    corpus::try_all(&["fail", "pass", "runtime"], |program| check(program, &runtime));
 }
 
 /// One program, and where it is tried.
@@ -81,7 +39,7 @@ fn check(program: &Path, runtime: &Path) -> Result<(), String> {
     let expect = Expect::read(&program.with_extension("expect"))?;
     let may_fail = program.parent().unwrap().ends_with("fail") || expect.has("violated");
     let trial = Trial { folder: Folder::new(), runtime, expect };
-    trial.compile(program)?;
+    corpus::compile(program, runtime, &trial.expect, &trial.folder)?;
 
     if !may_fail && trial.expect.outcome != Outcome::Deadlock {
         let run = trial.run(Command::new(trial.folder.path("program")))?;
@@ -105,30 +63,7 @@ struct Run {
 
 impl Trial<'_> {
     fn interloper(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_interloper"));
-        for name in ["CC", "CXX", "INTERLOPER_COMPILER", "INTERLOPER_BRANCHES"] {
-            command.env_remove(name);
-        }
-        command
-            .env("INTERLOPER_RUNTIME", self.runtime)
-            .env("INTERLOPER_INCLUDE", concat!(env!("CARGO_MANIFEST_DIR"), "/../../include"));
-        command
-    }
-
-    fn compile(&self, program: &Path) -> Result<(), String> {
-        let is_c = program.extension().is_some_and(|extension| extension == "c");
-        let mut command = self.interloper();
-        command.arg(if is_c { "cc" } else { "c++" }).args(["-g", "-O1", "-pthread", "-Wall", "-Wextra", "-Werror"]);
-        if let Some(standard) = self.expect.get("std") {
-            command.arg(format!("-std={standard}"));
-        }
-        command.arg(program).arg("-o").arg("program");
-        command.args(self.expect.get("libs").unwrap_or_default().split_whitespace());
-        let output = command.current_dir(self.folder.path(".")).output().unwrap();
-        if !output.status.success() {
-            return Err(format!("it does not compile:\n{}", String::from_utf8_lossy(&output.stderr)));
-        }
-        Ok(())
+        corpus::interloper(self.runtime)
     }
 
     fn record_and_replay(&self, quantum: &str, may_fail: bool, replays: usize) -> Result<(), String> {

@@ -4,9 +4,9 @@
 
 mod common;
 
-use common::{Folder, Run};
+use common::expect::Expect;
+use common::{Folder, Run, corpus};
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// Program, and how many variables lock sets, the filter as published, the sound one and the solver keep.
 ///
@@ -51,19 +51,13 @@ fn a_rejection_is_explained() {
 
 fn record(folder: &Folder, program: &str) -> String {
     let runtime = common::runtime_directory();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus").join(format!("{program}.c"));
-    let name = program.split('/').next_back().unwrap();
-    let include = concat!(env!("CARGO_MANIFEST_DIR"), "/../../include");
-    let run = |args: &[&str]| {
-        let mut command = folder.command(args);
-        command.env("INTERLOPER_RUNTIME", &runtime).env("INTERLOPER_INCLUDE", include);
-        let done = Run::of(command.output().unwrap());
-        assert_eq!(done.code, 0, "{program}: {}", done.stderr);
-    };
-    run(&["cc", "-g", "-O1", source.to_str().unwrap(), "-o", name]);
-    let trace = format!("{name}.ilt");
-    run(&["record", "-o", &trace, "--no-progress", "--", &format!("./{name}")]);
-    trace
+    let source = corpus::corpus().join(program).with_extension("c");
+    corpus::compile(&source, &runtime, &Expect::read(&source.with_extension("expect")).unwrap(), folder).unwrap();
+    let mut command = corpus::interloper(&runtime);
+    command.current_dir(folder.path(".")).args(["record", "-o", "run.ilt", "--no-progress", "--", "./program"]);
+    let done = Run::of(command.output().unwrap());
+    assert_eq!(done.code, 0, "{program}: {}", done.stderr);
+    "run.ilt".to_owned()
 }
 
 fn variables(folder: &Folder, trace: &str, model: &str) -> BTreeSet<String> {

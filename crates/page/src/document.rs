@@ -2,10 +2,10 @@
 
 use crate::Page;
 use crate::html::Html;
-use crate::result::Result as Found;
 use crate::story::{MOST_FINDINGS, TraceName};
 use crate::text::{self, count, grouped};
 use crate::{data, finding, policy, serial, words};
+use interloper_report::read::Result as Found;
 use std::collections::BTreeSet;
 
 /// Renders the page.

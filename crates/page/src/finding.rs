@@ -2,10 +2,10 @@
 
 use crate::Page;
 use crate::html::Html;
-use crate::result::{Event, Execution, Finding};
 use crate::story::{Order, Seen};
 use crate::text::{self, count, file_name};
 use crate::words;
+use interloper_report::read::{Event, Execution, Finding};
 
 /// Renders a finding. `number` counts from one.
 pub(crate) fn render(html: &mut Html, page: &Page, number: usize, finding: &Finding) {

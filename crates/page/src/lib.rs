@@ -2,7 +2,6 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`result`] | the result document, as far as the page shows it; read leniently |
 //! | `story` | which orders of which traces show a finding, and how much of them is embedded |
 //! | `track` | the events of a trace that are embedded, in columns |
 //! | `source` | lines of source files |
@@ -23,7 +22,6 @@ mod document;
 mod finding;
 mod html;
 mod policy;
-pub mod result;
 mod serial;
 mod source;
 mod story;
@@ -34,7 +32,7 @@ mod words;
 pub use source::SourceText;
 pub use story::{RecordedTrace, TraceName};
 
-use result::Result as Found;
+use interloper_report::read::Result as Found;
 use source::Sources;
 use story::Story;
 

@@ -1,8 +1,8 @@
 //! The answer about the observed order.
 
 use crate::html::Html;
-use crate::result::{CycleEvent, CycleStep, Serial};
 use crate::text::{name, short};
+use interloper_report::read::{CycleEvent, CycleStep, Serial};
 
 /// The cycle that makes an order not serializable, as a list.
 pub(crate) fn cycle(html: &mut Html, serial: &Serial) {

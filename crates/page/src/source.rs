@@ -3,9 +3,9 @@
 //! Only lines near places that the page speaks of are embedded, those of the three accesses first, and no more than
 //! so many in all.
 
-use crate::result::{Finding, Result as Found};
 use crate::story::{MOST_FINDINGS, Story};
 use crate::text::source_line;
+use interloper_report::read::{Finding, Result as Found};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So many lines are embedded in all.

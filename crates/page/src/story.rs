@@ -8,12 +8,12 @@
 //! A short trace is embedded whole. Of a long one there are, for each finding, the surroundings of its accesses; and
 //! there is a bound on all together, beyond which findings have no lanes.
 
-use crate::result::{Event as Access, Finding, Result as Found};
 use crate::track::{self, Ranges, RowOf, Track, is_shown};
 use interloper_model::access_of;
+use interloper_report::read::{Event as Access, Finding, Result as Found};
 use interloper_trace::{Event, LocationId, Op, Tables, ThreadId};
 use interloper_witness::EventSchedule;
-use interloper_witness::confirm::{Identity, Operation, SourcePlace, find};
+use interloper_witness::confirm::{Identity, find};
 use std::fmt;
 
 /// So many findings are shown.
@@ -246,11 +246,11 @@ fn wishes_of(number: usize, finding: &Finding) -> Vec<(TraceName, Wish)> {
     let run = finding.execution.as_ref().and_then(|execution| Some((execution, execution.trace.clone()?)));
     if let Some((execution, trace)) = run {
         let executed_at = execution.events.as_ref().and_then(|events| events.as_slice().try_into().ok());
-        let accesses = executed_at.map(Accesses::At).or_else(|| Some(Accesses::Known(Box::new(identities(finding)?))));
+        let accesses = executed_at.map(Accesses::At).or_else(|| Some(Accesses::Known(Box::new(finding.identities()?))));
         if let Some(accesses) = accesses {
             wishes.push((TraceName::Run(trace), wish(Side::Witness, accesses, None)));
         }
-        match identities(finding) {
+        match finding.identities() {
             // Found in a run that was led elsewhere: what the recorded one did is the order observed.
             Some(identities) if own != TraceName::Analysed => {
                 let accesses = Accesses::Known(Box::new(identities));
@@ -266,26 +266,6 @@ fn wishes_of(number: usize, finding: &Finding) -> Vec<(TraceName, Wish)> {
         wishes.push((own, wish(Side::Witness, Accesses::At(at), Some(schedule))));
     }
     wishes
-}
-
-/// What the three accesses are known by in any run.
-fn identities(finding: &Finding) -> Option<[Identity; 3]> {
-    let identity = |event: &Access| {
-        let operation = match event.op.as_str() {
-            "r" => Operation::Read,
-            "w" => Operation::Write,
-            "rw" => Operation::ReadModifyWrite,
-            _ => return None,
-        };
-        Some(Identity {
-            thread: event.thread.clone(),
-            place: SourcePlace { file: event.file.clone(), function: event.function.clone(), line: event.line },
-            operation,
-            occurrence: event.occurrence?,
-            location: finding.variable.name.clone(),
-        })
-    };
-    finding.events.iter().map(identity).collect::<Option<Vec<_>>>()?.try_into().ok()
 }
 
 /// An order, in terms of the trace.

@@ -1,7 +1,7 @@
 //! Sentences: what was found, what it did, what is proved and what is not.
 
-use crate::result::{Finding, Region, Result as Found};
 use crate::text::{count, name, short};
+use interloper_report::read::{Finding, Region, Result as Found};
 
 /// The verdict on the whole, in one sentence.
 pub(crate) fn headline(result: &Found) -> String {

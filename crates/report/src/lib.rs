@@ -7,6 +7,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`result`] | the result document, schema `interloper.result/1` |
+//! | [`read`] | the same, read back from a file |
 //! | [`build`] | from predictions and tables to that document |
 //! | [`evidence`] | what a trace says of the accesses of findings: values, locks, threads |
 //! | [`order`] | which findings come first, and which belong together |
@@ -14,7 +15,7 @@
 //! | [`sarif`] | the document for viewers of code scanning |
 //! | [`sources`] | source files, as far as they are there |
 //! | [`suppress`], [`baseline`] | what is not to be seen, and what was known before |
-//! | [`stored`] | findings of a result that was written before |
+//! | [`stored`] | findings of a result that was written before, to be told again |
 //! | [`words`], [`explain`] | patterns and verdicts, in sentences; what the words mean |
 //! | [`stats`] | what a trace holds |
 //! | [`dump`] | events, a line each |
@@ -28,6 +29,7 @@ pub mod evidence;
 pub mod explain;
 pub mod order;
 pub mod printable;
+pub mod read;
 pub mod result;
 pub mod sarif;
 pub mod sources;

@@ -8,11 +8,11 @@ use crate::recording::{Recorded, Unrecordable, Watcher, departure, launch, tell}
 use crate::results::StoredFinding;
 use anyhow::{Context as _, bail};
 use interloper_ladder::Trace;
-use interloper_recorder::{Effort, RecordRequest, record};
+use interloper_recorder::{Effort, RecordOutcome, RecordRequest, record};
 use interloper_trace::RegionSource;
 use interloper_trace::file::{ReadOptions, TraceReader};
 use interloper_witness::confirm::{Identity, shows};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 pub(crate) fn run(args: &ReplayArgs) -> anyhow::Result<Exit> {
@@ -27,13 +27,6 @@ pub(crate) fn run(args: &ReplayArgs) -> anyhow::Result<Exit> {
 fn replay_finding(args: &ReplayArgs, finding: StoredFinding) -> anyhow::Result<Exit> {
     let command = if args.command.is_empty() { finding.command } else { args.command.clone() };
     let mut request = RecordRequest::new(command.clone());
-    request.launch = match launch(command) {
-        Err(error) if error.is::<Unrecordable>() => {
-            message::say("error", &error.to_string());
-            return Ok(Exit::Unsupported);
-        }
-        launch => launch?,
-    };
     request.start_time = Some(finding.start_time);
     request.quantum = finding.quantum;
     request.schedule = Some(finding.schedule);
@@ -42,15 +35,10 @@ fn replay_finding(args: &ReplayArgs, finding: StoredFinding) -> anyhow::Result<E
     request.output = Some(trace.clone());
     // In one run, which the user may watch: everything is logged.
     request.effort = Effort::Full;
-    let mut watcher = Watcher::new(!args.no_progress);
-    let outcome = match record(&request, &mut watcher) {
-        Ok(outcome) => outcome,
-        Err(error) => return cannot_record(error),
+    let outcome = match follow(args, command, &mut request)? {
+        Followed::Run(outcome) => outcome,
+        Followed::NotAtAll(exit) => return Ok(exit),
     };
-    tell(&outcome);
-    if let Some(output) = &args.output {
-        message::say("trace", &format!("{} ({} events)", output.display(), outcome.events));
-    }
     let shown = match &finding.identities {
         Some(identities) => shown(&trace, identities)?,
         None => None,
@@ -86,38 +74,54 @@ fn replay_schedule(args: &ReplayArgs, subject: &OsStr) -> anyhow::Result<Exit> {
     if command.is_empty() {
         bail!("a schedule does not say which program it is of; give that after --");
     }
+    let turns = recorded.schedule.entries.len();
     let mut request = RecordRequest::new(command.clone());
-    request.launch = match launch(command) {
-        Err(error) if error.is::<Unrecordable>() => {
-            message::say("error", &error.to_string());
-            return Ok(Exit::Unsupported);
-        }
-        launch => launch?,
-    };
     request.start_time = recorded.start_time;
     request.quantum = recorded.quantum.unwrap_or(request.quantum);
     request.output.clone_from(&args.output);
     // A trace is to hold what that of the recorded run holds; without one, the run itself is all that matters.
     request.effort = if args.output.is_some() { Effort::Auto } else { Effort::Full };
     request.schedule = Some(recorded.schedule);
-    let mut watcher = Watcher::new(!args.no_progress);
-    let outcome = match record(&request, &mut watcher) {
-        Ok(outcome) => outcome,
-        Err(error) => return cannot_record(error),
+    let outcome = match follow(args, command, &mut request)? {
+        Followed::Run(outcome) => outcome,
+        Followed::NotAtAll(exit) => return Ok(exit),
     };
-    tell(&outcome);
-    if let Some(output) = &args.output {
-        message::say("trace", &format!("{} ({} events)", output.display(), outcome.events));
-    }
     match departure(&outcome) {
         Some(departure) => {
             message::say("diverged", &departure);
             Ok(Exit::Inconclusive)
         }
         None => {
-            let turns = request.schedule.map_or(0, |schedule| schedule.entries.len());
             message::say("followed", &format!("the run took all {turns} turns of the schedule"));
             Ok(Exit::Clean)
         }
     }
+}
+
+/// Whether a program was run along a schedule.
+enum Followed {
+    Run(Box<RecordOutcome>),
+    /// It could not be, which was said.
+    NotAtAll(Exit),
+}
+
+/// Runs a program along the schedule of a request, and tells how that went.
+fn follow(args: &ReplayArgs, command: Vec<OsString>, request: &mut RecordRequest) -> anyhow::Result<Followed> {
+    request.launch = match launch(command) {
+        Err(error) if error.is::<Unrecordable>() => {
+            message::say("error", &error.to_string());
+            return Ok(Followed::NotAtAll(Exit::Unsupported));
+        }
+        launch => launch?,
+    };
+    let mut watcher = Watcher::new(!args.no_progress);
+    let outcome = match record(request, &mut watcher) {
+        Ok(outcome) => outcome,
+        Err(error) => return cannot_record(error).map(Followed::NotAtAll),
+    };
+    tell(&outcome);
+    if let Some(output) = &args.output {
+        message::say("trace", &format!("{} ({} events)", output.display(), outcome.events));
+    }
+    Ok(Followed::Run(Box::new(outcome)))
 }

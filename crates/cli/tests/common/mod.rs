@@ -3,6 +3,7 @@
 // Every test file is a crate of its own and uses a part of this.
 #![allow(dead_code, clippy::unwrap_used)]
 
+pub(crate) mod corpus;
 pub(crate) mod expect;
 pub(crate) mod schema;
 

@@ -1,8 +1,9 @@
-//! The result document, as far as the page shows it.
+//! A result document read back, to be shown or replayed.
 //!
-//! Read leniently: what is not there is unknown, and what is not known here is passed over, so that a page can be
-//! made of results of earlier and later versions of the schema.
+//! Read leniently: what is not there is unknown, and what is not known here is passed over, so that results of
+//! earlier and later versions of the schema can be used.
 
+use interloper_witness::confirm::{Identity, Operation, SourcePlace};
 use serde::Deserialize;
 
 macro_rules! fields {
@@ -31,6 +32,8 @@ fields! {
         memory_model: String,
         /// The findings.
         findings: Vec<Finding>,
+        /// Those that the user does not want to see.
+        suppressed: Vec<Suppressed>,
         /// Whether the observed order is serializable, if that was asked.
         serial: Option<Serial>,
         /// The program that was run.
@@ -103,6 +106,12 @@ fields! {
         execution: Option<Execution>,
         /// The trace that the positions are in, if it is not the one analysed.
         trace: Option<String>,
+    }
+
+    /// A finding that the user does not want to see.
+    Suppressed {
+        /// That finding.
+        finding: Finding,
     }
 
     /// A location.
@@ -231,6 +240,10 @@ fields! {
         ended: String,
         /// How often it was run.
         runs: u64,
+        /// What its clock showed when it began.
+        start_time: u64,
+        /// After how many steps a thread had to make way for another.
+        quantum: u64,
     }
 
     /// What was explored beyond the recorded run.
@@ -256,14 +269,41 @@ fields! {
     }
 }
 
+impl Result {
+    /// The findings, those that are suppressed included.
+    pub fn all_findings(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().chain(self.suppressed.iter().map(|suppressed| &suppressed.finding))
+    }
+}
+
 impl Finding {
+    /// What the three accesses are known by in any run; none if the result does not say it.
+    pub fn identities(&self) -> Option<[Identity; 3]> {
+        let identity = |event: &Event| {
+            let operation = match event.op.as_str() {
+                "r" => Operation::Read,
+                "w" => Operation::Write,
+                "rw" => Operation::ReadModifyWrite,
+                _ => return None,
+            };
+            Some(Identity {
+                thread: event.thread.clone(),
+                place: SourcePlace { file: event.file.clone(), function: event.function.clone(), line: event.line },
+                operation,
+                occurrence: event.occurrence?,
+                location: self.variable.name.clone(),
+            })
+        };
+        self.events.iter().map(identity).collect::<Option<Vec<_>>>()?.try_into().ok()
+    }
+
     /// Who gets in between.
-    pub(crate) fn remote_thread(&self) -> &str {
+    pub fn remote_thread(&self) -> &str {
         self.events.get(1).map_or("?", |event| &event.thread)
     }
 
     /// How far up it got, by number: what has more is more.
-    pub(crate) fn rung(&self) -> u32 {
+    pub fn rung(&self) -> u32 {
         match self.verdict.as_str() {
             "confirmed" => 5,
             "feasible" => 4,
@@ -274,8 +314,13 @@ impl Finding {
         }
     }
 
+    /// Whether it was executed.
+    pub fn is_confirmed(&self) -> bool {
+        self.verdict == "confirmed"
+    }
+
     /// Whether it was judged to do no harm.
-    pub(crate) fn is_benign(&self) -> bool {
+    pub fn is_benign(&self) -> bool {
         self.harm.as_deref() == Some("benign")
     }
 }
