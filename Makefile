@@ -20,7 +20,7 @@ setup: ## check that what a build needs is there
 	@scripts/setup.sh
 
 build: setup ## build release binaries into target/release
-	$(CARGO) build --release --locked
+	$(CARGO) build --release --locked -p interloper-cli -p interloper-runtime
 
 demo: build ## check a small buggy program: predict, prove, make it happen, replay it
 	INTERLOPER=$(TARGET)/release/interloper examples/demo.sh
@@ -51,6 +51,7 @@ audit: ## look for known vulnerabilities in dependencies (needs the network)
 	$(TARGET)/tools/bin/cargo-deny --locked check advisories
 
 bench: build ## measure, side by side with the floor; BENCH_ARGS=--large for the long tables
+	$(CARGO) build --release --locked -p interloper-bench
 	@mkdir -p $(TARGET)/bench
 	$(CC) -std=c11 -O2 -Wall -Wextra -o $(TARGET)/bench/floor benches/floor.c
 	INTERLOPER_INCLUDE=$(CURDIR)/include $(TARGET)/release/interloper-bench \
