@@ -51,6 +51,7 @@ audit: ## look for known vulnerabilities in dependencies (needs the network)
 	$(TARGET)/tools/bin/cargo-deny --locked check advisories
 
 bench: build ## measure, side by side with the floor; BENCH_ARGS=--large for the long tables
+	@scripts/z3.sh
 	$(CARGO) build --release --locked -p interloper-bench
 	@mkdir -p $(TARGET)/bench
 	$(CC) -std=c11 -O2 -Wall -Wextra -o $(TARGET)/bench/floor benches/floor.c

@@ -4,6 +4,7 @@
 //! what was written last. `turns` is made here altogether: threads take turns at adding one to a number that goes
 //! round, until at the end one gets in between another's read and write.
 
+use crate::dice::Dice;
 use crate::measure::{Contender, side_by_side};
 use anyhow::{Context, Result};
 use interloper_generate::{Generator, Options, Shape};
@@ -150,16 +151,6 @@ fn turns(count: usize, is_lost: bool) -> Result<(Vec<Event>, Tables)> {
         events.push(event(thread, Op::RegionEnd(region)));
     }
     Ok((events, tables))
-}
-
-/// The same numbers everywhere.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
-    }
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ pub(crate) struct Wanted {
     pub(crate) threads: Option<u32>,
     pub(crate) locks: Option<u32>,
     pub(crate) variables: Option<u32>,
+    pub(crate) widen: Option<u32>,
 }
 
 impl Inputs {
@@ -61,6 +62,7 @@ impl Wanted {
             ("threads", self.threads.map(u64::from)),
             ("locks", self.locks.map(u64::from)),
             ("variables", self.variables.map(u64::from)),
+            ("widen", self.widen.map(u64::from)),
             ("seed", Some(1)),
         ];
         given.into_iter().filter_map(|(option, value)| Some((option, value?))).collect()

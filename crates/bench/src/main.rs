@@ -9,13 +9,17 @@
 //! fails for another reason than having found something is an error, not a figure.
 
 mod atomic;
+mod deciding;
+mod dice;
 mod inputs;
 mod machine;
 mod measure;
 mod programs;
 mod recording;
 mod scout;
+mod solver;
 mod tables;
+mod tellers;
 
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
@@ -49,6 +53,9 @@ struct Arguments {
     /// Only run a program as a scout, as a contender of the last table
     #[arg(long, hide = true, num_args = 0, requires = "command")]
     scout: bool,
+    /// Only answer the questions of a file, as a contender of the table of solvers
+    #[arg(long, hide = true, value_name = "FILE")]
+    solve: Option<PathBuf>,
     /// The program to run
     #[arg(last = true, hide = true)]
     command: Vec<OsString>,
@@ -81,6 +88,10 @@ enum Table {
     Filter,
     /// Judging whether an execution is atomic
     Atomic,
+    /// The solver beside Z3
+    Solver,
+    /// How deciding grows with events, threads and candidates
+    Deciding,
     /// What recording a program costs
     Recording,
 }
@@ -92,6 +103,9 @@ fn main() -> Result<()> {
     }
     if arguments.scout {
         return scout::run(&arguments.command);
+    }
+    if let Some(file) = &arguments.solve {
+        return solver::solve(file);
     }
     let recording = Recording {
         interloper: arguments.interloper.clone(),
@@ -134,6 +148,12 @@ fn main() -> Result<()> {
     }
     if wanted(Table::Atomic) {
         atomic::print(&bench.interloper, &folder, bench.rounds)?;
+    }
+    if wanted(Table::Solver) {
+        solver::print(&folder)?;
+    }
+    if wanted(Table::Deciding) {
+        deciding::print(&bench)?;
     }
     if wanted(Table::Recording) {
         recording.print()?;

@@ -76,6 +76,37 @@ pub(crate) fn side_by_side(contenders: &[Contender], rounds: u32) -> Result<Vec<
     Ok(costs)
 }
 
+/// A run that may have been cut short.
+pub(crate) struct Limited {
+    pub(crate) cost: Cost,
+    /// What it printed until then.
+    pub(crate) printed: String,
+    /// It used up its time.
+    pub(crate) is_over: bool,
+}
+
+/// Runs a command that may use so many seconds of CPU time.
+pub(crate) fn limited(command: &[OsString], seconds: u64) -> Result<Limited> {
+    let cannot_run = || format!("cannot run {}", command[0].display());
+    let mut limiter = Command::new("sh");
+    limiter.args(["-c", "ulimit -t \"$0\"; exec \"$@\"", &seconds.to_string()]).args(command);
+    limiter.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let started = Instant::now();
+    let mut child = limiter.spawn().with_context(cannot_run)?;
+    let mut printed = String::new();
+    if let Some(mut stdout) = child.stdout.take() {
+        stdout.read_to_string(&mut printed).with_context(cannot_run)?;
+    }
+    let used = child.wait4().with_context(cannot_run)?;
+    let cpu = used.rusage.utime + used.rusage.stime;
+    let is_over = !used.status.success() && cpu.as_secs_f64() > 0.95 * seconds as f64;
+    if !used.status.success() && !is_over {
+        bail!("{} failed ({}):\n{printed}", command[0].display(), used.status);
+    }
+    let cost = Cost { cpu, wall: started.elapsed(), memory: used.rusage.maxrss, said: String::new() };
+    Ok(Limited { cost, printed, is_over })
+}
+
 fn run(contender: &Contender) -> Result<Cost> {
     let mut command = Command::new(&contender.program);
     command.args(&contender.arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());

@@ -49,6 +49,20 @@ fn a_rejection_is_explained() {
     assert!(told.contains("rejected by cycle"), "{told}");
 }
 
+/// A trace that is read anew for each pass is filtered like one that is remembered.
+#[test]
+fn long_traces_are_filtered_like_short_ones() {
+    let folder = Folder::new();
+    for events in [1_000_000, 1_100_000] {
+        folder.cli(&format!("generate needles --events {events} --variables 300 -o needles.ilt --no-progress"));
+        for rule in ["paper", "sound"] {
+            let result = analyse(&folder, "needles.ilt", &format!("filtered --filter {rule} --all --limit 0"));
+            let counts = &result["counts"];
+            assert_eq!((&counts["possible"], &counts["plausible"]), (&300.into(), &150.into()), "{events}: {rule}");
+        }
+    }
+}
+
 fn record(folder: &Folder, program: &str) -> String {
     let runtime = common::runtime_directory();
     let source = corpus::corpus().join(program).with_extension("c");

@@ -2,6 +2,7 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | `candidate` | what is asked about |
 //! | `outline` | the trace, reduced to what threads can notice of each other |
 //! | `causal` | the maximal causal model of a window of it, as a formula |
 //! | `forced` | what every schedule keeps in order, by vector clocks: most candidates fall here |
@@ -16,6 +17,7 @@
 //!
 //! This crate **never** prints, reads files, or runs anything.
 
+mod candidate;
 mod causal;
 mod flips;
 mod forced;
@@ -24,6 +26,7 @@ mod outline;
 mod tests;
 mod verdicts;
 
+pub use candidate::{Candidate, Class, script};
 pub use flips::{Find, Flip, Flipped, Flipper, flips};
 pub use outline::Outline;
-pub use verdicts::{Ask, Candidate, Class, Decision, Decisions, Limits, MemoryLimit, Order, Progress, Unknown, decide};
+pub use verdicts::{Ask, Decision, Decisions, Limits, MemoryLimit, Order, Progress, Unknown, decide};

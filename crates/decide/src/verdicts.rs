@@ -4,12 +4,12 @@
 //! triple is looked at in the smallest that holds it with room to spare, and in larger ones as long as what
 //! was cut off could matter. Triples that share a window share its formula.
 
-use crate::causal::{Answers, Instance, Keep, Query, Taste};
+use crate::candidate::{Candidate, query, steps};
+use crate::causal::{Answers, Instance, Query, Taste};
 use crate::forced::Forced;
 use crate::outline::{Outline, StepId};
-use interloper_model::{AccessKind, Pattern};
 use interloper_order_sat::{Budget, Reason};
-use interloper_trace::{Event, EventIndex, Op, ThreadId};
+use interloper_trace::{Event, Op, ThreadId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,40 +17,6 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-/// Three accesses that may violate a region's atomicity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Candidate {
-    /// The region's first access, the remote one, and the region's second.
-    pub events: [EventIndex; 3],
-    /// What they do.
-    pub kinds: [AccessKind; 3],
-    /// As what they are asked about.
-    pub class: Class,
-}
-
-/// Which patterns three accesses are to make. It matters for read-modify-writes, which may make several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Class {
-    /// Any.
-    Any,
-    /// One in which an intermediate value is seen.
-    Wrw,
-    /// One of the four others.
-    Others,
-}
-
-impl Class {
-    /// The pattern of this class that three accesses make, if they do.
-    pub fn pattern(self, [first, remote, second]: [AccessKind; 3]) -> Option<Pattern> {
-        let is_asked = |pattern: &Pattern| match self {
-            Class::Any => true,
-            Class::Wrw => *pattern == Pattern::Wrw,
-            Class::Others => *pattern != Pattern::Wrw,
-        };
-        Pattern::ALL.into_iter().filter(is_asked).find(|pattern| pattern.fits(first, remote, second))
-    }
-}
 
 /// What is asked about several candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -306,8 +272,7 @@ impl<'a> Work<'a> {
     }
 
     fn steps(&self, candidate: &Candidate) -> Option<[StepId; 3]> {
-        let [first, remote, second] = candidate.events.map(|event| self.outline.step_of(event.0));
-        Some([first?, remote?, second?])
+        steps(self.outline, candidate)
     }
 
     /// The window of this size for three steps.
@@ -375,7 +340,7 @@ impl<'a> Work<'a> {
 
     /// Asks about some candidates of a set; the place of the first that is feasible, if one is.
     fn ask(&self, instance: &mut Instance<'_>, start: u32, set: usize, places: &[usize]) -> Option<usize> {
-        let queries: Vec<Query> = places.iter().filter_map(|at| self.query(&self.sets[set][*at])).collect();
+        let queries: Vec<Query> = places.iter().filter_map(|at| query(self.outline, &self.sets[set][*at])).collect();
         let Answers { schedule, infeasible, cut, stopped } = instance.ask(&queries, &budget(self.limits));
         let mut state = self.state();
         let feasible = schedule.map(|(number, steps)| {
@@ -396,11 +361,6 @@ impl<'a> Work<'a> {
         drop(state);
         (self.progress)(progress);
         feasible
-    }
-
-    fn query(&self, candidate: &Candidate) -> Option<Query> {
-        let [first, remote, second] = self.steps(candidate)?;
-        Some(Query { first, remote, second, keep: keep(candidate) })
     }
 
     fn is_answered(&self, decisions: &[Option<Decision>]) -> bool {
@@ -472,18 +432,4 @@ pub(crate) fn budget(limits: &Limits) -> Budget {
     let own = Instant::now() + limits.per_question;
     let deadline = limits.deadline.map_or(own, |deadline| deadline.min(own));
     Budget { deadline: Some(deadline), stop: limits.stop.clone(), ..Budget::default() }
-}
-
-/// What must be kept for three accesses to fit a pattern, if a read-modify-write that is led astray only reads.
-fn keep(Candidate { kinds: [first, remote, second], class, .. }: &Candidate) -> Keep {
-    let astray = |kind: AccessKind| if kind == AccessKind::ReadWrite { AccessKind::Read } else { kind };
-    let fits = |remote, second| class.pattern([*first, remote, second]).is_some();
-    let (without_remote, without_second) = (fits(astray(*remote), *second), fits(*remote, astray(*second)));
-    match (fits(astray(*remote), astray(*second)), without_remote, without_second) {
-        (true, ..) => Keep::Neither,
-        (_, true, true) => Keep::Either,
-        (_, true, false) => Keep::Second,
-        (_, false, true) => Keep::Remote,
-        (_, false, false) => Keep::Both,
-    }
 }

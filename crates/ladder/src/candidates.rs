@@ -1,8 +1,9 @@
 //! The rung of lock sets: which triples are worth a solver.
 //!
 //! What is decided is either every triple, or one *representative* for all that are alike ([`Grouping`]). A
-//! representative is infeasible only if every triple behind it is, so all of these are candidates. Where there are too many to list, the first of them are, with those that the lockset analysis
-//! itself takes for representatives; what stands behind the rest is then not known.
+//! representative is infeasible only if every triple behind it is, so all of these are candidates. Where there are too
+//! many to list, the first of them are, with those that the lockset analysis itself takes for representatives; what
+//! stands behind the rest is then not known.
 
 use crate::trace::Trace;
 use interloper_decide::{Candidate, Class};

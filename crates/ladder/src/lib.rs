@@ -8,6 +8,7 @@
 //! | `candidates` | the rung of lock sets: which triples there are to decide, and what each represents |
 //! | `sift` | the rung of the filter |
 //! | `causal` | the rung of the solver, and the re-check of what it says |
+//! | `formula` | what that rung asks, as text |
 //!
 //! Claimed: every finding that is called feasible has a witness that the interpreter accepted. A schedule that it
 //! does not accept is a defect of ours: it ends the climb ([`LadderError::BadWitness`]), and is never reported.
@@ -16,6 +17,7 @@
 
 mod candidates;
 mod causal;
+mod formula;
 mod sift;
 #[cfg(test)]
 mod tests;
@@ -23,6 +25,7 @@ mod trace;
 
 pub use candidates::{Census, Grouping, RepresentativeCount};
 pub use causal::{Climb, Finding, LadderError, Options, Progress, Standing, Witness, climb};
+pub use formula::formula;
 pub use interloper_decide::{Limits, MemoryLimit, Unknown};
 pub use sift::{Says, Sifted, sift};
 pub use trace::Trace;

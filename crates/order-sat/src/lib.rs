@@ -2,7 +2,8 @@
 //!
 //! A formula is a conjunction of clauses over booleans and atoms `a < b`, where `a` and `b` are nodes, and all nodes
 //! are in one strict total order: of two different nodes, one is before the other. [`bits`] turns arithmetic into
-//! clauses. [`Solver`] looks for a model under assumptions, as often as wanted, while the formula grows.
+//! clauses. [`Solver`] looks for a model under assumptions, as often as wanted, while the formula grows. [`smtlib`]
+//! writes formulas for other solvers.
 //!
 //! This crate knows nothing of traces, programs or events.
 //!
@@ -39,6 +40,7 @@ mod gates;
 mod graph;
 mod lit;
 pub mod proof;
+pub mod smtlib;
 mod solver;
 mod theory;
 

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use common::{Script, Size, scripts, smt};
-use interloper_order_sat::Options;
+use interloper_order_sat::{Options, smtlib};
 use proptest::prelude::*;
 
 /// Set to any value to do without this test.
@@ -42,15 +42,14 @@ fn z3() -> Option<&'static Path> {
     FOUND.get_or_init(find).as_deref()
 }
 
-/// Z3's answers to each solving of a script.
-fn answers_of_z3(z3: &Path, script: &Script) -> Vec<String> {
+/// Z3's answers to each question of a text.
+fn answers_of_z3(z3: &Path, text: &str) -> Vec<String> {
     let mut process = Command::new(z3)
         .args(["-in", "-smt2"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .expect("z3 was found, and runs");
-    let text = smt::print(script);
     let mut input = process.stdin.take().expect("it was asked for");
     // All answers together fit into a pipe, so it never waits for us to read.
     input.write_all(text.as_bytes()).expect("z3 reads its input");
@@ -72,7 +71,22 @@ fn check(script: &Script) {
             None => "unknown",
         });
     });
-    assert_eq!(answers_of_z3(z3, script), ours);
+    assert_eq!(answers_of_z3(z3, &smt::print(script)), ours);
+}
+
+/// The same for the formula as it was told to our solver, as clauses and atoms.
+fn check_told(script: &Script) {
+    let Some(z3) = z3() else { return };
+    let mut options = Options::default();
+    options.proof = true;
+    let mut questions = Vec::new();
+    let mut solver = script.run(options, |_, _, judged| questions.push(judged.assumptions));
+    let told = smtlib::Script::new(&solver.take_proof(), questions);
+    let mut ours = Vec::new();
+    told.answer(Options::default(), |answer| {
+        ours.push(if answer.is_satisfiable() == Some(true) { "sat" } else { "unsat" });
+    });
+    assert_eq!(answers_of_z3(z3, &told.to_string()), ours);
 }
 
 /// Failures are not kept: the usual one is that there is no Z3, whatever the script.
@@ -86,6 +100,11 @@ proptest! {
     #[test]
     fn orders(script in scripts(Size { nodes: 16, steps: 120, vectors: 0, width: 0 })) {
         check(&script);
+    }
+
+    #[test]
+    fn orders_as_told(script in scripts(Size { nodes: 16, steps: 120, vectors: 0, width: 0 })) {
+        check_told(&script);
     }
 
     #[test]

@@ -48,6 +48,12 @@ pub enum RecordError {
         /// How it ended.
         exit: Exit,
     },
+    /// Somebody ended the program before it was under the runtime.
+    #[error("the program was stopped by signal {signal} before it had begun")]
+    Stopped {
+        /// With this signal.
+        signal: i32,
+    },
     /// The runtime had no room to tell shared locations apart, so that the program ran unrecorded.
     #[error(
         "the program ran unrecorded, since it could not reserve 32 TB of address space; that takes no memory, but \
@@ -62,11 +68,12 @@ impl RecordError {
         matches!(self, RecordError::Unattached { .. } | RecordError::NoShadow)
     }
 
-    /// The status that a shell has for a program that could not be started, if it is that.
+    /// The status that a shell has for a program that could not be started or did not get far, if it is that.
     pub fn shell_code(&self) -> Option<u8> {
         match self {
             RecordError::CannotStart { source, .. } if source.kind() == io::ErrorKind::NotFound => Some(127),
             RecordError::CannotStart { .. } => Some(126),
+            RecordError::Stopped { signal } => u8::try_from(128 + signal).ok(),
             _ => None,
         }
     }

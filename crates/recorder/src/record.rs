@@ -363,7 +363,11 @@ fn check(survey: &Survey, ended: &Ended) -> Result<(), RecordError> {
     }
     // Whoever has a turn is there, whatever the file says; the program may write into it.
     if !ended.attached && !survey.has_turn {
-        return Err(RecordError::Unattached { exit: ended.exit });
+        return Err(match ended.exit {
+            // That may happen before it has loaded its libraries, and says nothing about how it is built.
+            Exit::Signal(signal) if !ended.exit.is_crash() => RecordError::Stopped { signal },
+            exit => RecordError::Unattached { exit },
+        });
     }
     Ok(())
 }

@@ -99,7 +99,7 @@ fn a_killed_program_leaves_a_whole_trace() {
 fn a_crash_is_replayed_to_its_end() {
     let recording = Recording::full("crash");
     assert_eq!(recording.outcome.exit, Exit::Signal(6));
-    assert_eq!(recording.outcome.schedule.to_string(), "il1:s:0x18446744073709551615f");
+    assert_eq!(recording.outcome.schedule.to_string(), "il1:s:0xallf");
 }
 
 #[test]
@@ -141,6 +141,16 @@ fn a_program_that_was_not_recorded_leaves_the_old_trace() {
         }
         assert_eq!(std::fs::read_to_string(&old).expect("kept"), "what was there before");
         assert!(!new.exists());
+    }
+}
+
+#[test]
+fn who_is_stopped_before_it_begins_may_be_built_well() {
+    for (signal, is_stopped) in [(9, true), (15, true), (11, false)] {
+        let command = ["sh".into(), "-c".into(), format!("kill -{signal} $$").into()];
+        let error = record(&RecordRequest::new(command.to_vec()), &mut ()).expect_err("not recorded");
+        assert_eq!(error.is_unsupported(), !is_stopped, "{error}");
+        assert_eq!(error.shell_code(), is_stopped.then_some(128 + signal), "{error}");
     }
 }
 

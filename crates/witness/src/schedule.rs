@@ -7,7 +7,8 @@
 //! └──────── the version of the text form
 //! ```
 //!
-//! A turn ends `p` preempted, `b` blocked, `o` outside in a system call, `f` finished, `y` yielded.
+//! A turn ends `p` preempted, `b` blocked, `o` outside in a system call, `f` finished, `y` yielded. `STEPS` is `all`
+//! where nobody was left to count them: the process died in that turn.
 //! A `+` moves the virtual clock on while every thread is outside. The text has no character that a
 //! shell takes for its own, and every schedule has exactly one text: parsing what was printed gives
 //! the schedule back, and printing what was parsed gives the text back.
@@ -22,6 +23,9 @@ pub struct Schedule {
     /// The turns.
     pub entries: Vec<PlanEntry>,
 }
+
+/// As many steps as it takes.
+const ALL: (u64, &str) = (u64::MAX, "all");
 
 impl Schedule {
     /// What every schedule that is counted in steps begins with.
@@ -76,6 +80,9 @@ impl fmt::Display for Schedule {
                 f.write_str(".")?;
             }
             match entry {
+                PlanEntry::Run { thread, steps, end } if *steps == ALL.0 => {
+                    write!(f, "{thread}x{}{}", ALL.1, letter(*end))?;
+                }
                 PlanEntry::Run { thread, steps, end } => write!(f, "{thread}x{steps}{}", letter(*end))?,
                 PlanEntry::Advance { nanoseconds } => write!(f, "+{nanoseconds}")?,
             }
@@ -144,13 +151,24 @@ impl<'t> Input<'t> {
             return Err(self.error("\"x\" and a number of steps"));
         }
         self.at += 1;
-        let steps = self.number(NUMBER)?;
+        let steps = self.steps()?;
         let end = self.peek().and_then(|byte| LETTERS.iter().find(|(_, letter)| *letter == char::from(byte)));
         let Some((end, _)) = end else {
             return Err(self.error("how the turn ends: one of p, b, o, f and y"));
         };
         self.at += 1;
         Ok(PlanEntry::Run { thread, steps, end: *end })
+    }
+
+    fn steps(&mut self) -> Result<u64, ScheduleError> {
+        const STEPS: &str = "a number without leading zeros, up to 18446744073709551614, or \"all\"";
+        if self.text[self.at..].starts_with(ALL.1) {
+            self.at += ALL.1.len();
+            return Ok(ALL.0);
+        }
+        let begun = self.at;
+        let steps = self.number(STEPS)?;
+        if steps == ALL.0 { Err(self.error_at(begun, STEPS)) } else { Ok(steps) }
     }
 
     /// The number of a thread.
@@ -218,7 +236,7 @@ mod tests {
         }
 
         #[test]
-        fn what_parses_prints_back(text in "il1:s:[0-9xpbofy.+]{0,12}|\\PC{0,8}|il1[:s]{0,3}.{0,3}") {
+        fn what_parses_prints_back(text in "il1:s:[0-9xpbofy.+]{0,12}|il1:s:[0-2]x(all|[0-9])[pf]|\\PC{0,8}|il1[:s]{0,3}.{0,3}") {
             match text.parse::<Schedule>() {
                 Ok(schedule) => prop_assert_eq!(schedule.to_string(), text),
                 Err(error) => prop_assert!(error.at <= text.len()),
@@ -231,6 +249,8 @@ mod tests {
         let schedule: Schedule = "il1:s:0x3b.1x8p.+1500.0x4f".parse().expect("a schedule");
         assert_eq!(schedule.entries.len(), 4);
         assert_eq!(schedule.switches(), 2);
+        let died: Schedule = "il1:s:0xallf".parse().expect("a schedule");
+        assert_eq!(died.entries, [PlanEntry::Run { thread: 0, steps: u64::MAX, end: SegmentEnd::Finished }]);
         assert_eq!(schedule.entries[1], PlanEntry::Run { thread: 1, steps: 8, end: SegmentEnd::Preempted });
     }
 
@@ -248,7 +268,8 @@ mod tests {
         assert_eq!(error("il1:s:0x3q.1x1p").split(',').next(), Some("schedule"));
         assert!(error("il1:s:0x03p").contains("leading zeros"));
         assert!(error("il1:s:4294967296x1p").starts_with("schedule, character 6"));
-        assert!(error("il1:s:0x99999999999999999999p").contains("18446744073709551615"));
+        assert!(error("il1:s:0x99999999999999999999p").contains("up to 18446744073709551614, or"));
+        assert!(error("il1:s:0x18446744073709551615p").starts_with("schedule, character 8"));
         assert!(error("il1:s:0x1p.").contains("found the end"));
         assert!(error("").contains("found the end"));
     }

@@ -40,10 +40,12 @@ pub(crate) use reads::Written;
 
 use crate::outline::{Outline, Section, SectionId, StepId, Sync};
 use clocks::Clocks;
+use interloper_order_sat::smtlib::Script;
 use interloper_order_sat::{Answer, Budget, Lit, Model, Node, Reason, Solver};
 use reads::ReadFormula;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
+use std::time::{Duration, Instant};
 
 /// The formula of one window, to which any number of questions can be put.
 pub(crate) struct Instance<'o> {
@@ -108,7 +110,17 @@ pub(crate) struct Answers {
 impl<'o> Instance<'o> {
     /// The formula of the steps in a window; with all constraints, if these are about so many at the most.
     pub(crate) fn new(outline: &'o Outline, window: Range<u32>, eager: u64, taste: Taste) -> Self {
-        let mut solver = Solver::new();
+        Self::with_solver(Solver::new(), outline, window, eager, taste)
+    }
+
+    /// The same, told to a solver that knows nothing yet.
+    pub(crate) fn with_solver(
+        mut solver: Solver,
+        outline: &'o Outline,
+        window: Range<u32>,
+        eager: u64,
+        taste: Taste,
+    ) -> Self {
         // The solver takes what comes first for earlier, if it has the choice.
         let early = (taste == Taste::ShortSchedules).then(|| solver.node());
         let nodes = window.clone().map(|_| solver.node()).collect();
@@ -162,6 +174,23 @@ impl<'o> Instance<'o> {
         }
         self.ask_relaxed(asked, &lits, budget, &mut answers);
         answers
+    }
+
+    /// The formula, as far as it was needed to answer these questions, and each of them once more, as text. What takes
+    /// longer is not waited for; the formula may then lack something.
+    pub(crate) fn script(mut self, queries: &[Query], patience: Duration) -> Script {
+        let mut questions = Vec::new();
+        for query in queries {
+            let asked = self.ask_for(query);
+            if asked != Lit::FALSE {
+                let question = vec![!self.relax, asked];
+                // What is not there from the beginning comes with the answers.
+                let deadline = Some(Instant::now() + patience);
+                drop(self.solve(&question, &Budget { deadline, ..Budget::default() }));
+                questions.push(question);
+            }
+        }
+        Script::new(&self.solver.take_proof(), questions)
     }
 
     /// A schedule that ends with a read that sees something else than it saw: one of the contents `wanted`.

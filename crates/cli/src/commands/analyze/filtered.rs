@@ -1,19 +1,20 @@
 //! `interloper analyze --model filtered`.
 //!
-//! Four passes over the trace, of which none keeps it: where something is possible, which triples, what to look
-//! for, and which of them to keep.
+//! Four passes over the trace: where something is possible, which triples, what to look for, and which of them to
+//! keep. A long trace is read anew for each of them, a short one is remembered.
 
-use super::{Analysed, Clock, Found, facts, note_regions, run_profiler};
+use super::{Analysed, Clock, Found, facts, note_regions};
 use crate::args::{AnalyzeArgs, FilterRule};
 use crate::input::Input;
 use crate::message;
 use crate::pass::Pass;
 use interloper_ladder::{Grouping, RepresentativeCount, Says, Sifted, sift};
 use interloper_model::{InitialValues, RegionSources};
-use interloper_predict::filter::{Rejection, Rule, Survey};
+use interloper_predict::filter::{Filter, Rejection, Rule, Survey};
 use interloper_predict::lockset::{self, Enumerator, Prediction, Profiler};
 use interloper_report::build::{self, Decided};
 use interloper_report::result::{Counts, Verdict};
+use interloper_trace::{Event, EventIndex};
 use std::collections::BTreeMap;
 
 /// How many triples are looked at at the most.
@@ -22,18 +23,35 @@ const MOST_TRIPLES: usize = 4_000_000;
 /// How many behind each representative.
 const MOST_ALIKE: usize = 256;
 
+/// Traces of up to so many events, 40 MB of them, are read once.
+const MOST_REMEMBERED: usize = 1 << 20;
+
 pub(super) fn analyse(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow::Result<Analysed> {
     let mut options = lockset::Options::new(sources).with_limit(MOST_TRIPLES);
     if !args.all {
         options = options.with_each(MOST_ALIKE);
     }
     let clock = Clock::new(args.stats);
-    let (mut profile, first) = run_profiler(args, input, "profiling", None, Profiler::new(&options))?;
+    let mut profiling = (Profiler::new(&options), Remembered::default());
+    let first = Pass::run(
+        input,
+        "profiling",
+        !args.no_progress,
+        None,
+        &mut profiling,
+        |(profiler, remembered), index, event, _| {
+            profiler.observe(index, event);
+            remembered.push(event);
+        },
+        |_| String::new(),
+    )?;
+    let (profiler, remembered) = profiling;
+    let mut profile = profiler.finish();
     let overview = profile.overview();
     clock.lap("read and profile");
 
-    let mut passes =
-        Passes { args, input, until: first.interrupted.then(|| first.events()), interrupted: first.interrupted };
+    let until = first.interrupted.then(|| first.events());
+    let mut passes = Passes { args, input, remembered, until, interrupted: first.interrupted };
     let clock = Clock::new(args.stats);
     let mut listing = (Enumerator::new(&options, &overview), RepresentativeCount::new(sources));
     passes.run("enumerating", &mut listing, |(enumerator, count), index, event| {
@@ -81,10 +99,32 @@ pub(super) fn analyse(args: &AnalyzeArgs, input: &Input, sources: RegionSources)
     Ok(Analysed { document, interrupted: passes.interrupted, found: Found::AtLeast(fail_on) })
 }
 
+/// The events of a trace, unless there are too many.
+#[derive(Default)]
+struct Remembered {
+    events: Vec<Event>,
+    are_too_many: bool,
+}
+
+impl Remembered {
+    #[inline]
+    fn push(&mut self, event: &Event) {
+        if self.are_too_many {
+            return;
+        }
+        if self.events.len() < MOST_REMEMBERED {
+            self.events.push(*event);
+        } else {
+            *self = Remembered { events: Vec::new(), are_too_many: true };
+        }
+    }
+}
+
 /// The passes after the first.
 struct Passes<'a> {
     args: &'a AnalyzeArgs,
     input: &'a Input,
+    remembered: Remembered,
     /// What was found before an interrupt is still told: then the others read as far as the first.
     until: Option<u64>,
     interrupted: bool,
@@ -95,8 +135,12 @@ impl Passes<'_> {
         &mut self,
         label: &'static str,
         analysis: &mut A,
-        mut observe: impl FnMut(&mut A, interloper_trace::EventIndex, &interloper_trace::Event),
+        mut observe: impl FnMut(&mut A, EventIndex, &Event),
     ) -> anyhow::Result<()> {
+        if !self.remembered.are_too_many {
+            (0..).map(EventIndex).zip(&self.remembered.events).for_each(|(at, event)| observe(analysis, at, event));
+            return Ok(());
+        }
         let progress = !self.args.no_progress;
         let observe = |analysis: &mut A, index, event: &_, _: &_| observe(analysis, index, event);
         let pass = Pass::run(self.input, label, progress, self.until, analysis, observe, |_| String::new())?;
@@ -115,7 +159,7 @@ impl Passes<'_> {
         let mut survey = Survey::new(rule, &prediction.triples, InitialValues::of(first.tables()));
         self.run("surveying", &mut survey, Survey::observe)?;
         let mut filter = survey.finish(first.tables());
-        self.run("filtering", &mut filter, interloper_predict::filter::Filter::observe)?;
+        self.run("filtering", &mut filter, Filter::observe)?;
         Ok(filter.finish())
     }
 }

@@ -1,0 +1,145 @@
+//! Our solver beside Z3, on the same formulas.
+//!
+//! The formulas are those of the causal model of a trace, as far as they were needed to answer the questions, with a
+//! question for each of some possible triples; nothing was ruled out beforehand by cheaper means. Both solvers read
+//! them from the same file, and each may use so much CPU time.
+
+use crate::measure::{Limited, limited};
+use crate::tellers::{Made, Protected, anything, bank};
+use anyhow::{Context, Result, bail};
+use interloper_ladder::{Limits, Trace, formula};
+use interloper_model::RegionSources;
+use interloper_order_sat::smtlib::Script;
+use interloper_order_sat::{Answer, Options};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// CPU seconds for each solver and set.
+const SECONDS: u64 = 60;
+
+/// What was found best for Z3 on such formulas.
+const Z3_SETTINGS: [&str; 2] = ["smt.auto_config=false", "smt.arith.solver=3"];
+
+struct Set {
+    name: &'static str,
+    make: fn() -> Result<Made>,
+    questions: usize,
+}
+
+const SETS: [Set; 9] = [
+    Set { name: "bank-av-8", make: || bank(8, 9, Protected::Nothing), questions: 32 },
+    Set { name: "bank-sav-8", make: || bank(8, 9, Protected::FirstBook), questions: 32 },
+    Set { name: "bank-nav-8", make: || bank(8, 9, Protected::Both), questions: 32 },
+    Set { name: "bank-av-16", make: || bank(16, 9, Protected::Nothing), questions: 32 },
+    Set { name: "bank-sav-16", make: || bank(16, 9, Protected::FirstBook), questions: 32 },
+    Set { name: "bank-nav-16", make: || bank(16, 9, Protected::Both), questions: 32 },
+    Set { name: "random-2000", make: || anything(8, 2000, 40), questions: 20 },
+    Set { name: "random-5000", make: || anything(8, 5000, 40), questions: 20 },
+    Set { name: "random-5000-100", make: || anything(8, 5000, 100), questions: 20 },
+];
+
+/// Prints the table.
+pub(crate) fn print(folder: &Path) -> Result<()> {
+    let Some(z3) = z3() else {
+        println!("## Solver\n\nNot measured: there is no Z3. scripts/z3.sh installs one.\n");
+        return Ok(());
+    };
+    println!("## Solver\n\n{}, {}\n", version(&z3)?, Z3_SETTINGS.join(" "));
+    println!("| set | events | clauses | questions | yes / no | ours, CPU s | Z3, CPU s | ratio | ours, MB | Z3, MB |");
+    println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
+    let mut ratios = Vec::new();
+    for set in SETS {
+        let made = (set.make)()?;
+        let events = made.events.len();
+        let trace = Trace { events: made.events, tables: made.tables };
+        let sources = RegionSources::default_choice();
+        let script = formula(&trace, sources, set.questions, &Limits::default());
+        let path = folder.join(format!("solver-{}.smt2", set.name));
+        std::fs::write(&path, script.to_string()).with_context(|| format!("cannot write {}", path.display()))?;
+        let own = std::env::current_exe().context("cannot find this program")?;
+        let ours = limited(&[own.into(), "--solve".into(), path.clone().into()], SECONDS)?;
+        let mut command: Vec<OsString> = vec![z3.clone().into()];
+        command.extend(Z3_SETTINGS.map(OsString::from));
+        command.push(path.into());
+        let theirs = limited(&command, SECONDS)?;
+        let answers = agreed(set.name, &ours, &theirs)?;
+        let yes = answers.iter().filter(|answer| **answer == "sat").count();
+        let ratio = seconds(&theirs) / seconds(&ours);
+        ratios.push(ratio);
+        println!(
+            "| {} | {events} | {} | {} | {yes} / {} | {} | {} | {ratio:.1} | {:.0} | {:.0} |",
+            set.name,
+            script.clauses(),
+            script.questions(),
+            answers.len() - yes,
+            told(&ours, script.questions()),
+            told(&theirs, script.questions()),
+            ours.cost.memory as f64 / 1e6,
+            theirs.cost.memory as f64 / 1e6,
+        );
+    }
+    let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
+    println!("\nGeometric mean of the ratios: {mean:.1}. Out of time counts as {SECONDS} s.\n");
+    Ok(())
+}
+
+/// Answers the questions of a file: one of the two contenders.
+pub(crate) fn solve(path: &Path) -> Result<()> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let script = Script::read(&text).with_context(|| path.display().to_string())?;
+    script.answer(Options::default(), |answer| {
+        println!(
+            "{}",
+            match answer {
+                Answer::Satisfiable(_) => "sat",
+                Answer::Unsatisfiable(_) => "unsat",
+                Answer::Unknown(_) => "unknown",
+            }
+        );
+    });
+    Ok(())
+}
+
+/// What both say, as far as both got; an answer that differs is an error. Of who got further, the rest.
+fn agreed<'r>(set: &str, ours: &'r Limited, theirs: &'r Limited) -> Result<Vec<&'r str>> {
+    let (ours, theirs) = (answers(ours), answers(theirs));
+    if let Some(at) = ours.iter().zip(&theirs).position(|(one, other)| one != other && *other != "unknown") {
+        bail!("{set}: question {at}: ours {}, Z3 {}", ours[at], theirs[at]);
+    }
+    Ok(if ours.len() >= theirs.len() { ours } else { theirs })
+}
+
+fn answers(run: &Limited) -> Vec<&str> {
+    run.printed.lines().filter(|line| ["sat", "unsat", "unknown"].contains(line)).collect()
+}
+
+fn seconds(run: &Limited) -> f64 {
+    if run.is_over { SECONDS as f64 } else { run.cost.cpu.as_secs_f64() }
+}
+
+fn told(run: &Limited, questions: usize) -> String {
+    let done = answers(run).iter().filter(|answer| **answer != "unknown").count();
+    match run.is_over || done < questions {
+        true => format!(
+            "{} s, {done} of {questions} answered",
+            if run.is_over { format!(">{SECONDS}") } else { format!("{:.2}", seconds(run)) }
+        ),
+        false => format!("{:.2}", seconds(run)),
+    }
+}
+
+/// The program, sought where `scripts/z3.sh` seeks it.
+fn z3() -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os("INTERLOPER_Z3") {
+        return Some(PathBuf::from(path));
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    let places = [PathBuf::from("z3"), target.join("tools/z3/bin/z3")];
+    places.into_iter().find(|path| version(path).is_ok())
+}
+
+fn version(z3: &Path) -> Result<String> {
+    let output = Command::new(z3).arg("--version").stdin(Stdio::null()).output()?;
+    Ok(String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned())
+}
