@@ -5,10 +5,10 @@
 //! round, until at the end one gets in between another's read and write.
 
 use crate::dice::Dice;
+use crate::inputs::write_trace;
 use crate::measure::{Contender, side_by_side};
 use anyhow::{Context, Result};
 use interloper_generate::{Generator, Options, Shape};
-use interloper_trace::file::{AtomicFile, Format, sink};
 use interloper_trace::{
     Access, Event, EventSource, LocationId, Op, Region, RegionSource, SiteId, Tables, ThreadId, Value,
 };
@@ -78,13 +78,7 @@ fn input(folder: &Path, case: Case, events: usize) -> Result<PathBuf> {
     let path = folder.join(format!("atomic-{}-{events}.ilt", case.name));
     if !path.exists() {
         let (events, tables) = (case.make)(events)?;
-        let cannot_write = || format!("cannot write {}", path.display());
-        let mut file = AtomicFile::create(&path).with_context(cannot_write)?;
-        let mut writer = sink(&mut file, Format::Ilt, false)?;
-        writer.write(&events, &tables)?;
-        writer.finish(&tables)?;
-        drop(writer);
-        file.commit().with_context(cannot_write)?;
+        write_trace(&path, &events, &tables)?;
     }
     Ok(path)
 }

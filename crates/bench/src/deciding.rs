@@ -24,11 +24,10 @@ const CAUSAL: &[&str] = &[
 ];
 
 /// Events, threads, and how many transactions a region spans: the wider, the more candidates.
-const SIZES: [(u64, u32, u32); 9] = [
+const SIZES: [(u64, u32, u32); 8] = [
     (10_000, 8, 3),
     (30_000, 8, 3),
     (100_000, 8, 3),
-    (300_000, 8, 3),
     (100_000, 2, 3),
     (100_000, 4, 3),
     (100_000, 16, 3),

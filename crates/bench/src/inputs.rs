@@ -4,8 +4,10 @@
 //! gives the same trace for the same options for ever.
 
 use anyhow::{Context, Result, ensure};
+use interloper_trace::file::{AtomicFile, Format, sink};
+use interloper_trace::{Event, Tables};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Where the traces are, and how to get them.
@@ -53,6 +55,17 @@ impl Inputs {
         ensure!(status.success(), "interloper generate failed: {status}");
         Ok(path)
     }
+}
+
+/// Writes a trace that was made here.
+pub(crate) fn write_trace(path: &Path, events: &[Event], tables: &Tables) -> Result<()> {
+    let cannot_write = || format!("cannot write {}", path.display());
+    let mut file = AtomicFile::create(path).with_context(cannot_write)?;
+    let mut writer = sink(&mut file, Format::Ilt, false)?;
+    writer.write(events, tables)?;
+    writer.finish(tables)?;
+    drop(writer);
+    file.commit().with_context(cannot_write)
 }
 
 impl Wanted {

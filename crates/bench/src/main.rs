@@ -53,6 +53,9 @@ struct Arguments {
     /// Only run a program as a scout, as a contender of the last table
     #[arg(long, hide = true, num_args = 0, requires = "command")]
     scout: bool,
+    /// Only make a set of questions, for the table of solvers
+    #[arg(long, hide = true, num_args = 3, value_names = ["SET", "FORMULA", "TRACE"])]
+    formulate: Vec<String>,
     /// Only answer the questions of a file, as a contender of the table of solvers
     #[arg(long, hide = true, value_name = "FILE")]
     solve: Option<PathBuf>,
@@ -104,6 +107,9 @@ fn main() -> Result<()> {
     if arguments.scout {
         return scout::run(&arguments.command);
     }
+    if let [set, formula, trace] = &arguments.formulate[..] {
+        return solver::formulate(set, formula.as_ref(), trace.as_ref());
+    }
     if let Some(file) = &arguments.solve {
         return solver::solve(file);
     }
@@ -150,7 +156,7 @@ fn main() -> Result<()> {
         atomic::print(&bench.interloper, &folder, bench.rounds)?;
     }
     if wanted(Table::Solver) {
-        solver::print(&folder)?;
+        solver::print(&bench.interloper, &folder)?;
     }
     if wanted(Table::Deciding) {
         deciding::print(&bench)?;

@@ -4,15 +4,24 @@
 //! what a read found may have come from several writes: that is what makes schedules hard to find.
 
 use crate::dice::Dice;
+use crate::inputs::write_trace;
 use anyhow::Result;
 use interloper_trace::{
     Access, Attempt, Event, LocationId, LockId, LockMode, Op, Region, RegionSource, SiteId, Tables, ThreadId, Value,
 };
+use std::path::Path;
 
 /// A trace in memory.
 pub(crate) struct Made {
     pub(crate) events: Vec<Event>,
     pub(crate) tables: Tables,
+}
+
+impl Made {
+    /// Writes it to a file.
+    pub(crate) fn write(&self, path: &Path) -> Result<()> {
+        write_trace(path, &self.events, &self.tables)
+    }
 }
 
 /// Which tellers respect the flag that says that the books are open.

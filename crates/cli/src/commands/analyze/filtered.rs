@@ -53,10 +53,13 @@ pub(super) fn analyse(args: &AnalyzeArgs, input: &Input, sources: RegionSources)
     let until = first.interrupted.then(|| first.events());
     let mut passes = Passes { args, input, remembered, until, interrupted: first.interrupted };
     let clock = Clock::new(args.stats);
-    let mut listing = (Enumerator::new(&options, &overview), RepresentativeCount::new(sources));
+    let count = (!args.all).then(|| RepresentativeCount::new(sources));
+    let mut listing = (Enumerator::new(&options, &overview), count);
     passes.run("enumerating", &mut listing, |(enumerator, count), index, event| {
         enumerator.observe(index, event);
-        count.observe(event);
+        if let Some(count) = count {
+            count.observe(event);
+        }
     })?;
     let (enumerator, count) = listing;
     let prediction = enumerator.finish();
@@ -70,7 +73,7 @@ pub(super) fn analyse(args: &AnalyzeArgs, input: &Input, sources: RegionSources)
     let unlisted = prediction.possible - prediction.triples.len() as u64;
     let sifted = sift(&prediction.triples, &rejections, grouping, |alike| unlisted > 0 || alike >= MOST_ALIKE);
     let mut counts = counts(&sifted);
-    counts.candidates = if args.all { prediction.candidates } else { count.finish() };
+    counts.candidates = count.map_or(prediction.candidates, |count| count.finish());
     if args.all {
         counts.possible += unlisted;
         counts.unknown += unlisted;
