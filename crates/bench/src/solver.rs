@@ -49,26 +49,43 @@ pub(crate) fn print(interloper: &Path, folder: &Path) -> Result<()> {
          | `analyze --all`, CPU s |"
     );
     println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
-    let own = OsString::from(std::env::current_exe().context("cannot find this program")?);
+    let contest = Contest {
+        own: OsString::from(std::env::current_exe().context("cannot find this program")?),
+        z3,
+        interloper: interloper.to_owned(),
+        folder: folder.to_owned(),
+    };
     let mut ratios = Vec::new();
-    for set in SETS {
-        let [formula, trace] = ["smt2", "ilt"].map(|extension| folder.join(format!("solver-{}.{extension}", set.name)));
+    for set in &SETS {
+        ratios.push(contest.print_row(set)?);
+    }
+    let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
+    println!("\nGeometric mean of the ratios: {mean:.1}. Out of time counts as {SECONDS} s.\n");
+    Ok(())
+}
+
+/// The programs that take part, and where their files are.
+struct Contest {
+    own: OsString,
+    z3: PathBuf,
+    interloper: PathBuf,
+    folder: PathBuf,
+}
+
+impl Contest {
+    /// Measures one set; how many times longer Z3 takes.
+    fn print_row(&self, set: &Set) -> Result<f64> {
+        let file = |extension| OsString::from(self.folder.join(format!("solver-{}.{extension}", set.name)));
+        let (formula, trace) = (file("smt2"), file("ilt"));
         // By a process of its own: what it took would count as taken by those that are started here.
-        let made = limited(
-            &[own.clone(), "--formulate".into(), set.name.into(), formula.clone().into(), trace.clone().into()],
-            &[0],
-            u64::from(u32::MAX),
-        )?;
-        let size = Size::read(&made.printed)?;
-        let ours = limited(&[own.clone(), "--solve".into(), formula.clone().into()], &[0], SECONDS)?;
-        let mut command: Vec<OsString> = vec![z3.clone().into()];
-        command.extend(Z3_SETTINGS.map(OsString::from));
-        command.push(formula.into());
-        let theirs = limited(&command, &[0], SECONDS)?;
+        let make = [self.own.clone(), "--formulate".into(), set.name.into(), formula.clone(), trace.clone()];
+        let size = Size::read(&limited(&make, &[0], u64::from(u32::MAX))?.printed)?;
+        let ours = limited(&[self.own.clone(), "--solve".into(), formula.clone()], &[0], SECONDS)?;
+        let [first, second] = Z3_SETTINGS.map(OsString::from);
+        let theirs = limited(&[self.z3.clone().into(), first, second, formula], &[0], SECONDS)?;
         let answers = agreed(set.name, &ours, &theirs)?;
         let yes = answers.iter().filter(|answer| **answer == "sat").count();
         let ratio = seconds(&theirs) / seconds(&ours);
-        ratios.push(ratio);
         println!(
             "| {} | {} | {} | {} | {yes} / {} | {} | {} | {ratio:.1} | {:.0} | {:.0} | {} |",
             set.name,
@@ -80,12 +97,21 @@ pub(crate) fn print(interloper: &Path, folder: &Path) -> Result<()> {
             told(&theirs, size.questions),
             ours.cost.memory as f64 / 1e6,
             theirs.cost.memory as f64 / 1e6,
-            whole(interloper, &trace)?,
+            self.whole(trace)?,
         );
+        Ok(ratio)
     }
-    let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
-    println!("\nGeometric mean of the ratios: {mean:.1}. Out of time counts as {SECONDS} s.\n");
-    Ok(())
+
+    /// What it takes to decide every triple, most of them without the solver.
+    fn whole(&self, trace: OsString) -> Result<String> {
+        const CAUSAL: &str = "analyze --model causal --all --jobs 1 --limit 0 --format json --no-progress";
+        let mut command = vec![self.interloper.clone().into()];
+        command.extend(CAUSAL.split(' ').map(OsString::from));
+        command.push(trace);
+        // Something found, nothing found, or something left undecided.
+        let run = limited(&command, &[0, 1, 3], SECONDS)?;
+        Ok(if run.is_over { format!(">{SECONDS}") } else { format!("{:.2}", seconds(&run)) })
+    }
 }
 
 /// How large a set is.
@@ -133,19 +159,6 @@ pub(crate) fn solve(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What it takes to decide every triple, most of them without the solver.
-fn whole(interloper: &Path, trace: &Path) -> Result<String> {
-    const CAUSAL: [&str; 11] =
-        ["analyze", "--model", "causal", "--all", "--jobs", "1", "--limit", "0", "--format", "json", "--no-progress"];
-    let mut command: Vec<OsString> = vec![interloper.into()];
-    command.extend(CAUSAL.map(OsString::from));
-    command.push(trace.into());
-    Ok(match limited(&command, &[0, 1], SECONDS)? {
-        run if run.is_over => format!(">{SECONDS}"),
-        run => format!("{:.2}", run.cost.cpu.as_secs_f64()),
-    })
-}
-
 /// What both say, as far as both got; an answer that differs is an error. Of who got further, the rest.
 fn agreed<'r>(set: &str, ours: &'r Limited, theirs: &'r Limited) -> Result<Vec<&'r str>> {
     let (ours, theirs) = (answers(ours), answers(theirs));
@@ -165,13 +178,8 @@ fn seconds(run: &Limited) -> f64 {
 
 fn told(run: &Limited, questions: usize) -> String {
     let done = answers(run).iter().filter(|answer| **answer != "unknown").count();
-    match run.is_over || done < questions {
-        true => format!(
-            "{} s, {done} of {questions} answered",
-            if run.is_over { format!(">{SECONDS}") } else { format!("{:.2}", seconds(run)) }
-        ),
-        false => format!("{:.2}", seconds(run)),
-    }
+    let time = if run.is_over { format!(">{SECONDS}") } else { format!("{:.2}", seconds(run)) };
+    if done < questions { format!("{time}, {done} answered") } else { time }
 }
 
 /// The program, sought where `scripts/z3.sh` seeks it.

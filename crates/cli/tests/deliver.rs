@@ -281,6 +281,47 @@ fn hostile_names_do_nothing() {
     }
 }
 
+/// The same, from a program whose source claims to be called something nasty and whose function has a name as long as a
+/// chapter, compiled, recorded, and shown in every form.
+#[test]
+fn hostile_names_of_a_program_do_nothing() {
+    let folder = Folder::new();
+    let long = format!("add{}", "_and_again".repeat(5_000));
+    folder.write(
+        "program.c",
+        format!(
+            "#include <pthread.h>\nstatic pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\nstatic int total;\n\
+             #line 7 \"</script><script>alert(1)</script>\u{1b}[2J\u{202e}%s.c\"\n\
+             static void *{long}(void *own) {{\n    pthread_mutex_lock(&lock);\n    int seen = total;\n    \
+             pthread_mutex_unlock(&lock);\n    pthread_mutex_lock(&lock);\n    total = seen + 1;\n    \
+             pthread_mutex_unlock(&lock);\n    return own;\n}}\n\
+             int main(void) {{\n    pthread_t a, b;\n    pthread_create(&a, 0, {long}, 0);\n    \
+             pthread_create(&b, 0, {long}, 0);\n    pthread_join(a, 0);\n    pthread_join(b, 0);\n    \
+             return total != 2;\n}}\n"
+        ),
+    );
+    let run = |arguments: &[&str]| {
+        let mut command = common::corpus::interloper(&runtime_directory());
+        common::Run::of(command.args(arguments).current_dir(folder.path(".")).output().unwrap())
+    };
+    let compiled = run(&["cc", "-g", "-pthread", "program.c", "-o", "program"]);
+    assert_eq!(compiled.code, 0, "{}", compiled.stderr);
+    let told = run(&["check", "--no-progress", "--", "./program"]);
+    assert_eq!(told.code, 1, "{told:?}");
+    let acts = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+    assert!(told.stdout.contains("</script>") && told.stdout.contains("add_and_again"), "{}", told.stdout);
+    assert!(!told.stdout.contains(acts) && !told.stderr.contains(acts), "{told:?}");
+    assert!(told.stdout.len() < 20_000, "{} bytes", told.stdout.len());
+    let dumped = run(&["dump"]);
+    assert!(!dumped.stdout.contains(acts), "{}", dumped.stdout);
+    let page = run(&["view", "-o", "-"]).stdout;
+    assert!(page.contains("&lt;/script&gt;") && !page.contains("<script>alert"), "{page}");
+    assert!(!page.contains(acts), "{page}");
+    let sarif = run(&["check", "--no-progress", "--format", "sarif", "--", "./program"]);
+    assert!(!sarif.stdout.contains(acts), "{}", sarif.stdout);
+    assert_sarif(&serde_json::from_str(&sarif.stdout).unwrap());
+}
+
 #[test]
 fn the_documented_example_is_a_result() {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results.md")).unwrap();

@@ -55,6 +55,7 @@ impl Executor<'_, '_> {
                 let mut kept = None;
                 self.look_for_all(caught, &run, &mut kept)?;
                 if is_confirmed(&caught[at]) {
+                    observer.caught(&caught[at]);
                     break;
                 }
                 reason = self.reason(&caught[at], &run);

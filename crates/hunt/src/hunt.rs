@@ -119,6 +119,7 @@ impl Hunt<'_> {
         }
         executor.execute(caught, &run.trace, &run.outcome, observer)?;
         executor.judge_harm(caught, run, &usual, observer)?;
+        caught.iter().filter(|caught| is_confirmed(caught)).for_each(|caught| observer.caught(caught));
         if !is_first {
             self.replace_harmless(caught, run);
             let mut executor = Executor { runner: &mut self.runner, regions: self.request.ladder.regions };

@@ -1,5 +1,6 @@
 //! What is asked for.
 
+use crate::caught::Caught;
 use interloper_ladder::{LadderError, Options, Progress};
 use interloper_recorder::{Observer, RecordError, RecordOutcome, RecordRequest};
 use std::path::PathBuf;
@@ -66,6 +67,11 @@ pub trait HuntObserver: Observer + Send {
     /// Called when it has come somewhere.
     fn at(&mut self, stage: Stage) {
         let _ = stage;
+    }
+
+    /// Called when a violation has happened, and again when it was judged what harm it does.
+    fn caught(&mut self, caught: &Caught) {
+        let _ = caught;
     }
 
     /// Called once the program has been recorded.

@@ -15,10 +15,11 @@ use crate::pages;
 use crate::progress::{Stages, best};
 use crate::recording::{Unrecordable, launch, tell};
 use crate::store;
-use interloper_hunt::{HuntError, HuntObserver, HuntRequest, Stage, hunt};
+use interloper_hunt::{Caught, HarmKind, HuntError, HuntObserver, HuntRequest, Stage, Verdict, hunt};
 use interloper_ladder::{Grouping, Options};
 use interloper_recorder::{Effort, Observer, Policy, Printing, RecordOutcome, RecordRequest};
 use interloper_report::Document;
+use interloper_report::printable::{shortened, shown};
 use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -27,6 +28,8 @@ use std::time::{Duration, Instant};
 const USUAL_BUDGET: Duration = Duration::from_secs(60);
 /// How long a run may take, after the first, when that took no time at all.
 const SHORTEST_LIMIT: Duration = Duration::from_secs(10);
+/// How much of a variable's name progress has room for.
+const LONGEST_NAME: usize = 32;
 
 pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     let begun = Instant::now();
@@ -42,7 +45,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     };
     let trace = store::new_trace()?;
     request.record.output = Some(trace.clone());
-    let mut watcher = Hunter { stages: Stages::new(!args.no_progress) };
+    let mut watcher = Hunter { stages: Stages::new(!args.no_progress), worst: Worst::default() };
     let hunted = match hunt(&request, &mut watcher) {
         Ok(hunted) => hunted,
         Err(error) => {
@@ -123,6 +126,38 @@ fn request(args: &CheckArgs, folder: &Path, begun: Instant) -> anyhow::Result<Hu
 /// Shows where the hunt is, and hands on what the user wants of it.
 struct Hunter {
     stages: Stages,
+    worst: Worst,
+}
+
+/// The most harmful violation that has happened so far.
+#[derive(Default)]
+struct Worst(Option<(Option<HarmKind>, String)>);
+
+impl Worst {
+    /// Another has happened, or the same was judged.
+    fn heard(&mut self, harm: Option<HarmKind>, what: String) {
+        // What was not judged yet may be worse than what is benign.
+        let rank = |harm: Option<HarmKind>| match harm {
+            Some(HarmKind::Benign) => (2, harm),
+            None => (1, harm),
+            Some(_) => (0, harm),
+        };
+        let is_worse = self
+            .0
+            .as_ref()
+            .is_none_or(|(known, whose)| rank(harm) < rank(*known) || (known.is_none() && *whose == what));
+        if is_worse {
+            self.0 = Some((harm, what));
+        }
+    }
+
+    /// What progress says of it, and of how many there are.
+    fn told(&self, confirmed: usize) -> String {
+        let Some((harm, what)) = &self.0 else { return best("confirmed", confirmed as u64) };
+        let harm = harm.map(|harm| format!(" ({harm})")).unwrap_or_default();
+        let more = if confirmed > 1 { format!(", and {} more", confirmed - 1) } else { String::new() };
+        format!("; best so far: confirmed{harm} {what}{more}")
+    }
 }
 
 impl Observer for Hunter {
@@ -138,15 +173,24 @@ impl HuntObserver for Hunter {
             Stage::Climbing(progress) => self.stages.show(&progress),
             Stage::Executing { done, all, confirmed } => {
                 // Each of them is feasible.
-                let best =
-                    if confirmed > 0 { best("confirmed", confirmed as u64) } else { best("feasible", all as u64) };
+                let best = if confirmed > 0 { self.worst.told(confirmed) } else { best("feasible", all as u64) };
                 self.stages.say("executing", format!("{done} of {all} witnesses{best}"));
             }
             Stage::Exploring { runs, confirmed } => {
-                self.stages.say("exploring", format!("{runs} runs{}", best("confirmed", confirmed as u64)));
+                self.stages.say("exploring", format!("{runs} runs{}", self.worst.told(confirmed)));
             }
             _ => {}
         }
+    }
+
+    fn caught(&mut self, caught: &Caught) {
+        let (Verdict::Confirmed(confirmation), Some([first, ..])) = (&caught.verdict, &caught.identities) else {
+            return;
+        };
+        let harm = confirmation.harm.as_ref().map(|harm| harm.kind);
+        let variable = shown(&shortened(&first.location, LONGEST_NAME));
+        let what = format!("{} on {variable}", caught.finding.triple.pattern.name());
+        self.worst.heard(harm, what);
     }
 
     fn recorded(&mut self, outcome: &RecordOutcome) {
@@ -156,5 +200,26 @@ impl HuntObserver for Hunter {
             let _ = stderr.write_all(&output.stdout).and_then(|()| stderr.write_all(&output.stderr));
         }
         tell(outcome);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_harmful_is_told() {
+        let mut worst = Worst::default();
+        assert_eq!(worst.told(0), "; nothing found yet");
+        let mut hear = |harm, what: &str, confirmed| {
+            worst.heard(harm, what.to_owned());
+            worst.told(confirmed)
+        };
+        assert_eq!(hear(None, "RWW on a", 1), "; best so far: confirmed RWW on a");
+        assert_eq!(hear(Some(HarmKind::Benign), "RWW on a", 1), "; best so far: confirmed (benign) RWW on a");
+        assert_eq!(hear(None, "RWR on b", 2), "; best so far: confirmed RWR on b, and 1 more");
+        assert_eq!(hear(Some(HarmKind::Exit), "RWR on b", 2), "; best so far: confirmed (exit) RWR on b, and 1 more");
+        assert_eq!(hear(Some(HarmKind::State), "WRW on c", 3), "; best so far: confirmed (exit) RWR on b, and 2 more");
+        assert_eq!(hear(Some(HarmKind::Crash), "WRW on c", 3), "; best so far: confirmed (crash) WRW on c, and 2 more");
     }
 }
