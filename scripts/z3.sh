@@ -1,7 +1,7 @@
 #!/bin/sh
-# Provides Z3, which a test of crates/order-sat compares answers with: uses the one that is there, or else
-# installs one below target/tools/z3, or as a package of the system if this is run as root. It says what it
-# installs. Nothing that is shipped uses it.
+# Provides Z3, which a test of crates/order-sat compares answers with and `make bench` races: uses the one that is
+# there, or else installs one below target/tools/z3, or as a package of the system if this is run as root. It says
+# what it installs. Nothing that is shipped uses it.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -37,7 +37,7 @@ from_package() {
     apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq z3 >/dev/null && works z3
 }
 
-# The same order as in crates/order-sat/tests/z3.rs.
+# The same order as in crates/order-sat/tests/z3.rs and crates/bench/src/solver.rs.
 if [ -n "${INTERLOPER_Z3:-}" ]; then
     works "$INTERLOPER_Z3" || fail "INTERLOPER_Z3 is $INTERLOPER_Z3, which does not run"
     exit 0

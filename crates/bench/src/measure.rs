@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use wait4::Wait4;
 
@@ -87,42 +87,44 @@ pub(crate) struct Limited {
 
 /// Runs a command that may use so many seconds of CPU time, and has to end with one of these statuses within them.
 pub(crate) fn limited(command: &[OsString], expected: &[i32], seconds: u64) -> Result<Limited> {
-    let cannot_run = || format!("cannot run {}", command[0].display());
     let mut limiter = Command::new("sh");
     limiter.args(["-c", "ulimit -t \"$0\"; exec \"$@\"", &seconds.to_string()]).args(command);
-    limiter.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let started = Instant::now();
-    let mut child = limiter.spawn().with_context(cannot_run)?;
-    let mut printed = String::new();
-    if let Some(mut stdout) = child.stdout.take() {
-        stdout.read_to_string(&mut printed).with_context(cannot_run)?;
-    }
-    let used = child.wait4().with_context(cannot_run)?;
-    let cpu = used.rusage.utime + used.rusage.stime;
-    let is_fine = used.status.code().is_some_and(|code| expected.contains(&code));
-    let is_over = !is_fine && cpu.as_secs_f64() > 0.95 * seconds as f64;
+    limiter.stdout(Stdio::piped()).stderr(Stdio::null());
+    let name = command[0].display();
+    let (status, cost, printed) = account(limiter).with_context(|| format!("cannot run {name}"))?;
+    let is_fine = status.code().is_some_and(|code| expected.contains(&code));
+    let is_over = !is_fine && cost.cpu.as_secs_f64() > 0.95 * seconds as f64;
     if !is_fine && !is_over {
-        bail!("{} failed ({}):\n{printed}", command[0].display(), used.status);
+        bail!("{name} failed ({status}):\n{printed}");
     }
-    let cost = Cost { cpu, wall: started.elapsed(), memory: used.rusage.maxrss, said: String::new() };
     Ok(Limited { cost, printed, is_over })
 }
 
 fn run(contender: &Contender) -> Result<Cost> {
     let mut command = Command::new(&contender.program);
-    command.args(&contender.arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command.args(&contender.arguments).stdout(Stdio::null()).stderr(Stdio::piped());
     command.envs(contender.environment.iter().copied());
-    let cannot_run = || format!("cannot run {}", contender.program.display());
+    let name = contender.program.display();
+    let (status, cost, said) = account(command).with_context(|| format!("cannot run {name}"))?;
+    if !status.code().is_some_and(|code| contender.expected.contains(&code)) {
+        bail!("{name} failed ({status}):\n{said}");
+    }
+    Ok(Cost { said, ..cost })
+}
+
+/// Runs a command to its end: how it ended, what that cost, and what came through the pipe that it was given.
+fn account(mut command: Command) -> std::io::Result<(ExitStatus, Cost, String)> {
     let started = Instant::now();
-    let mut child = command.spawn().with_context(cannot_run)?;
-    let mut said = String::new();
+    let mut child = command.stdin(Stdio::null()).spawn()?;
+    let mut piped = String::new();
+    if let Some(mut stdout) = child.stdout.take() {
+        stdout.read_to_string(&mut piped)?;
+    }
     if let Some(mut stderr) = child.stderr.take() {
-        stderr.read_to_string(&mut said).with_context(cannot_run)?;
+        stderr.read_to_string(&mut piped)?;
     }
-    let used = child.wait4().with_context(cannot_run)?;
-    let wall = started.elapsed();
-    if !used.status.code().is_some_and(|code| contender.expected.contains(&code)) {
-        bail!("{} failed ({}):\n{said}", contender.program.display(), used.status);
-    }
-    Ok(Cost { cpu: used.rusage.utime + used.rusage.stime, wall, memory: used.rusage.maxrss, said })
+    let used = child.wait4()?;
+    let cpu = used.rusage.utime + used.rusage.stime;
+    let cost = Cost { cpu, wall: started.elapsed(), memory: used.rusage.maxrss, said: String::new() };
+    Ok((used.status, cost, piped))
 }

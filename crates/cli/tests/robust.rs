@@ -195,6 +195,31 @@ fn an_interrupted_analysis_prints_what_it_found() {
     }
 }
 
+/// What the filter was not asked about is not said to have passed it, whether the trace is read anew or remembered.
+#[test]
+fn an_interrupted_filter_claims_nothing() {
+    for events in [900_000, 1_200_000] {
+        let folder = Folder::new();
+        let generate = format!("generate needles --events {events} --variables 60000 -o t.ilt --no-progress");
+        assert_eq!(folder.cli(&generate).code, 0);
+        let mut child = start(&folder, "analyze t.ilt --model filtered --all --limit 1 --format json --stats");
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut told = String::new();
+        // The filter comes next, and takes seconds.
+        while !told.contains("enumerate:") {
+            assert_ne!(stderr.read_line(&mut told).unwrap(), 0, "{told}");
+        }
+        signal(&child, "-INT");
+        let run = Run::of(child.wait_with_output().unwrap());
+        assert_eq!(run.code, 130, "{told}");
+        let result = run.json();
+        let counts = &result["counts"];
+        assert_eq!(counts["plausible"], 0, "{counts}");
+        assert!(counts["unknown"].as_u64().unwrap() > 0, "{counts}");
+        assert_eq!(result["findings"][0]["reason"], "interrupted before it was looked at");
+    }
+}
+
 #[test]
 fn interrupted_writers_leave_nothing_behind() {
     let folder = Folder::new();

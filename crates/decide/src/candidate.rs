@@ -1,11 +1,8 @@
 //! What is asked about, and the question it is to the solver.
 
-use crate::Limits;
-use crate::causal::{Instance, Keep, Query, Taste};
+use crate::causal::{Keep, Query};
 use crate::outline::{Outline, StepId};
 use interloper_model::{AccessKind, Pattern};
-use interloper_order_sat::smtlib::Script;
-use interloper_order_sat::{Options, Solver};
 use interloper_trace::EventIndex;
 
 /// Three accesses that may violate a region's atomicity.
@@ -40,18 +37,6 @@ impl Class {
         };
         Pattern::ALL.into_iter().filter(is_asked).find(|pattern| pattern.fits(first, remote, second))
     }
-}
-
-/// What [`decide`](crate::decide) would put to the solver, if it asked about each of these, in one window and without ruling out
-/// anything before: for other solvers to answer.
-pub fn script(outline: &Outline, candidates: &[Candidate], limits: &Limits) -> Script {
-    let mut options = Options::default();
-    options.proof = true;
-    let window = 0..outline.len() as u32;
-    let solver = Solver::with_options(options);
-    let queries: Vec<Query> = candidates.iter().filter_map(|candidate| query(outline, candidate)).collect();
-    Instance::with_solver(solver, outline, window, limits.eager, Taste::ShortSchedules)
-        .script(&queries, limits.per_question)
 }
 
 /// The steps of the three accesses, if threads can notice them.

@@ -8,6 +8,7 @@
 //! | `forced` | what every schedule keeps in order, by vector clocks: most candidates fall here |
 //! | `flips` | schedules that lead off the observed paths |
 //! | `verdicts` | questions, windows, budgets |
+//! | `script` | formulas and questions as text |
 //!
 //! Claimed: [`Decision::Feasible`] comes with a schedule that is in the model; [`Decision::Infeasible`] means
 //! that there is none in the whole trace, whatever window was looked at. Both hold for sequential
@@ -22,11 +23,13 @@ mod causal;
 mod flips;
 mod forced;
 mod outline;
+mod script;
 #[cfg(test)]
 mod tests;
 mod verdicts;
 
-pub use candidate::{Candidate, Class, script};
+pub use candidate::{Candidate, Class};
 pub use flips::{Find, Flip, Flipped, Flipper, flips};
 pub use outline::Outline;
+pub use script::script;
 pub use verdicts::{Ask, Decision, Decisions, Limits, MemoryLimit, Order, Progress, Unknown, decide};

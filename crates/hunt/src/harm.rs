@@ -60,9 +60,7 @@ impl HarmKind {
             HarmKind::Benign => "benign",
         }
     }
-}
 
-impl HarmKind {
     /// Whether the program ended otherwise, and did not merely print or leave something else.
     pub const fn is_in_the_end(self) -> bool {
         matches!(self, HarmKind::Crash | HarmKind::Hang | HarmKind::Assert | HarmKind::Exit)

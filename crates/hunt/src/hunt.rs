@@ -124,6 +124,7 @@ impl Hunt<'_> {
             self.replace_harmless(caught, run);
             let mut executor = Executor { runner: &mut self.runner, regions: self.request.ladder.regions };
             executor.look_for_harm(&mut self.caught, run, &usual)?;
+            self.caught.iter().filter(|caught| is_confirmed(caught)).for_each(|caught| observer.caught(caught));
         }
         Ok(())
     }

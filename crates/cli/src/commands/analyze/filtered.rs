@@ -6,8 +6,10 @@
 use super::{Analysed, Clock, Found, facts, note_regions};
 use crate::args::{AnalyzeArgs, FilterRule};
 use crate::input::Input;
+use crate::interrupt;
 use crate::message;
 use crate::pass::Pass;
+use crate::progress::Progress;
 use interloper_ladder::{Grouping, RepresentativeCount, Says, Sifted, sift};
 use interloper_model::{InitialValues, RegionSources};
 use interloper_predict::filter::{Filter, Rejection, Rule, Survey};
@@ -51,7 +53,7 @@ pub(super) fn analyse(args: &AnalyzeArgs, input: &Input, sources: RegionSources)
     clock.lap("read and profile");
 
     let until = first.interrupted.then(|| first.events());
-    let mut passes = Passes { args, input, remembered, until, interrupted: first.interrupted };
+    let mut passes = Passes { args, input, remembered, until, is_stopped: false };
     let clock = Clock::new(args.stats);
     let count = (!args.all).then(|| RepresentativeCount::new(sources));
     let mut listing = (Enumerator::new(&options, &overview), count);
@@ -71,7 +73,12 @@ pub(super) fn analyse(args: &AnalyzeArgs, input: &Input, sources: RegionSources)
 
     let grouping = if args.all { Grouping::Triples } else { Grouping::Threads };
     let unlisted = prediction.possible - prediction.triples.len() as u64;
-    let sifted = sift(&prediction.triples, &rejections, grouping, |alike| unlisted > 0 || alike >= MOST_ALIKE);
+    let mut sifted = sift(&prediction.triples, &rejections, grouping, |alike| unlisted > 0 || alike >= MOST_ALIKE);
+    if passes.is_stopped {
+        // Nobody has looked whether these are to be kept.
+        let unseen = sifted.iter_mut().filter(|one| one.says == Says::Kept);
+        unseen.for_each(|one| one.says = Says::Unknown);
+    }
     let mut counts = counts(&sifted);
     counts.candidates = count.map_or(prediction.candidates, |count| count.finish());
     if args.all {
@@ -85,7 +92,9 @@ pub(super) fn analyse(args: &AnalyzeArgs, input: &Input, sources: RegionSources)
 
     let mut notes = first.notes();
     note_regions(args, profile.regions(), &mut notes);
-    if counts.unknown > 0 {
+    if passes.is_stopped {
+        notes.push("interrupted before everything was filtered: what was not looked at is unknown".to_owned());
+    } else if counts.unknown > 0 {
         notes.push(format!(
             "{} representatives stand for more triples than could be looked at; those that were are rejected",
             counts.unknown
@@ -95,11 +104,16 @@ pub(super) fn analyse(args: &AnalyzeArgs, input: &Input, sources: RegionSources)
         notes.push(format!("{unlisted} more triples are possible than could be looked at one by one"));
     }
     let listed = sifted.iter().filter(|one| args.explain_infeasible || !matches!(one.says, Says::Rejected(_)));
-    let decided: Vec<Decided<'_>> = listed.map(decided).collect();
+    let unknown = if passes.is_stopped {
+        "interrupted before it was looked at"
+    } else {
+        "there are more triples than could be looked at"
+    };
+    let decided: Vec<Decided<'_>> = listed.map(|one| decided(one, unknown)).collect();
     let findings = build::decided(&decided, &prediction.held, first.tables());
     let fail_on = args.fail_on.map_or(Verdict::Plausible, Verdict::from);
     let document = build::document(&facts(&profile, &first), "filtered", counts, findings, notes);
-    Ok(Analysed { document, interrupted: passes.interrupted, found: Found::AtLeast(fail_on) })
+    Ok(Analysed { document, interrupted: first.interrupted || passes.is_stopped, found: Found::AtLeast(fail_on) })
 }
 
 /// The events of a trace, unless there are too many.
@@ -121,6 +135,18 @@ impl Remembered {
             *self = Remembered { events: Vec::new(), are_too_many: true };
         }
     }
+
+    /// Gives each event to `observe`, as long as `goes_on`, which now and then hears how many it were. Whether it got
+    /// to the end.
+    fn visit(&self, mut observe: impl FnMut(EventIndex, &Event), mut goes_on: impl FnMut(u64) -> bool) -> bool {
+        const BATCH: usize = 4096;
+        let mut done = 0;
+        self.events.chunks(BATCH).all(|events| {
+            (done..).map(EventIndex).zip(events).for_each(|(index, event)| observe(index, event));
+            done += events.len() as u64;
+            goes_on(done)
+        })
+    }
 }
 
 /// The passes after the first.
@@ -130,7 +156,8 @@ struct Passes<'a> {
     remembered: Remembered,
     /// What was found before an interrupt is still told: then the others read as far as the first.
     until: Option<u64>,
-    interrupted: bool,
+    /// The user has stopped one of these. What the later ones would say would speak of a part of the trace only.
+    is_stopped: bool,
 }
 
 impl Passes<'_> {
@@ -140,20 +167,29 @@ impl Passes<'_> {
         analysis: &mut A,
         mut observe: impl FnMut(&mut A, EventIndex, &Event),
     ) -> anyhow::Result<()> {
-        if !self.remembered.are_too_many {
-            (0..).map(EventIndex).zip(&self.remembered.events).for_each(|(at, event)| observe(analysis, at, event));
-            return Ok(());
-        }
         let progress = !self.args.no_progress;
-        let observe = |analysis: &mut A, index, event: &_, _: &_| observe(analysis, index, event);
-        let pass = Pass::run(self.input, label, progress, self.until, analysis, observe, |_| String::new())?;
-        self.interrupted |= pass.interrupted;
+        let is_stopped = if self.remembered.are_too_many {
+            let observe = |analysis: &mut A, index, event: &_, _: &_| observe(analysis, index, event);
+            let pass = Pass::run(self.input, label, progress, self.until, analysis, observe, |_| String::new())?;
+            pass.interrupted
+        } else {
+            let mut progress = Progress::new(label, Some(self.remembered.events.len() as u64), progress);
+            !self.remembered.visit(
+                |index, event| observe(analysis, index, event),
+                |done| {
+                    progress.at(done, String::new);
+                    self.until.is_some() || !interrupt::requested()
+                },
+            )
+        };
+        self.is_stopped |= is_stopped;
         Ok(())
     }
 
     fn filter(&mut self, prediction: &Prediction, first: &Pass) -> anyhow::Result<Vec<Option<Rejection>>> {
-        if prediction.triples.is_empty() {
-            return Ok(Vec::new());
+        let nothing = vec![None; prediction.triples.len()];
+        if nothing.is_empty() || self.is_stopped {
+            return Ok(nothing);
         }
         let rule = match self.args.rule {
             FilterRule::Sound => Rule::Sound,
@@ -161,6 +197,9 @@ impl Passes<'_> {
         };
         let mut survey = Survey::new(rule, &prediction.triples, InitialValues::of(first.tables()));
         self.run("surveying", &mut survey, Survey::observe)?;
+        if self.is_stopped {
+            return Ok(nothing);
+        }
         let mut filter = survey.finish(first.tables());
         self.run("filtering", &mut filter, Filter::observe)?;
         Ok(filter.finish())
@@ -177,11 +216,11 @@ fn counts(sifted: &[Sifted]) -> Counts {
     }
 }
 
-fn decided(one: &Sifted) -> Decided<'_> {
+fn decided<'s>(one: &'s Sifted, unknown: &str) -> Decided<'s> {
     let (verdict, reason) = match &one.says {
         Says::Kept => (Verdict::Plausible, None),
         Says::Rejected(rejection) => (Verdict::Infeasible, Some(rejection.to_string())),
-        Says::Unknown => (Verdict::Unknown, Some("there are more triples than could be looked at".to_owned())),
+        Says::Unknown => (Verdict::Unknown, Some(unknown.to_owned())),
     };
     Decided { triple: &one.triple, verdict, reason, witness: None, execution: None }
 }
