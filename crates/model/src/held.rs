@@ -51,6 +51,18 @@ impl HeldLocks {
     /// A release, by one level.
     #[inline]
     pub fn release(&mut self, lock: LockId) -> LockChange {
+        // With nested locking it is the last one, and most locks are not re-entered.
+        if let Some(&Held { lock: last, mode, depth: 1 }) = self.locks.last()
+            && last == lock
+        {
+            self.locks.pop();
+            return LockChange::Released { lock, mode, nested: true };
+        }
+        self.release_inner(lock)
+    }
+
+    #[inline(never)]
+    fn release_inner(&mut self, lock: LockId) -> LockChange {
         let Some(at) = self.position(lock) else { return LockChange::None };
         if self.locks[at].depth > 1 {
             self.locks[at].depth -= 1;
@@ -82,13 +94,10 @@ impl HeldLocks {
         self.locks.iter().map(|held| (held.lock, held.mode))
     }
 
-    #[inline]
     fn position(&self, lock: LockId) -> Option<usize> {
-        // From the back: with nested locking it is the last one.
         self.locks.iter().rposition(|held| held.lock == lock)
     }
 
-    #[inline]
     fn remove(&mut self, at: usize) -> LockChange {
         let nested = at + 1 == self.locks.len();
         let Held { lock, mode, .. } = self.locks.remove(at);

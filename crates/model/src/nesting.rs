@@ -35,10 +35,10 @@ impl Nesting {
     }
 
     /// Follows an event, and tells what it changes.
-    #[inline]
+    #[inline(always)]
     pub fn follow(&mut self, index: EventIndex, event: &Event) -> LockChange {
         if event.thread.index() >= self.threads.len() {
-            self.threads.resize(event.thread.index() + 1, Thread::default());
+            self.grow(event.thread);
         }
         let thread = &mut self.threads[event.thread.index()];
         let change = match event.op {
@@ -54,6 +54,11 @@ impl Nesting {
             self.non_nested.push(NonNested { thread: event.thread, at: index, lock });
         }
         change
+    }
+
+    #[cold]
+    fn grow(&mut self, thread: ThreadId) {
+        self.threads.resize(thread.index() + 1, Thread::default());
     }
 
     /// The threads that are not nested, each with its first release out of order.

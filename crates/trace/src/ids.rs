@@ -60,6 +60,12 @@ id_types! {
     ExprId;
 }
 
+impl ThreadId {
+    /// The last thread that a trace can have. There is room in a word for a thread and a number of events, and no
+    /// thread at all is none of them.
+    pub const HIGHEST: ThreadId = ThreadId::new((1 << 24) - 2);
+}
+
 /// The position of an event in the observed total order, from zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventIndex(pub u64);

@@ -60,17 +60,18 @@ pub(crate) enum NameTable {
     Onces,
 }
 
-/// A table has as many entries as its ids can tell apart (2³², one less for locations, or 2³¹ for sites).
+/// A table has as many entries as its ids can tell apart (2³², one less for locations, 2³¹ for sites, and 2²⁴ − 1 for
+/// threads).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("more than 2^32 different {0} in one trace")]
+#[error("more different {0} in one trace than there can be")]
 pub struct TableFull(pub &'static str);
 
 macro_rules! name_tables {
-    ($($intern:ident, $name:ident, $count:ident, $table:ident, $id:ident;)*) => {$(
+    ($($intern:ident, $name:ident, $count:ident, $table:ident, $id:ident, $highest:expr;)*) => {$(
         #[doc = concat!("Enters a name into the table of ", stringify!($table), ".")]
         pub fn $intern(&mut self, name: &str) -> Result<$id, TableFull> {
             let name = self.strings.intern(name)?;
-            self.$table.intern(name).map($id::new).ok_or(TableFull(stringify!($table)))
+            self.$table.intern_up_to(name, $highest).map($id::new).ok_or(TableFull(stringify!($table)))
         }
 
         #[doc = concat!("The name of an entry of ", stringify!($table), ".")]
@@ -105,12 +106,12 @@ impl Tables {
     }
 
     name_tables! {
-        intern_thread, thread, thread_count, threads, ThreadId;
-        intern_lock, lock, lock_count, locks, LockId;
-        intern_condition, condition, condition_count, conditions, ConditionId;
-        intern_semaphore, semaphore, semaphore_count, semaphores, SemaphoreId;
-        intern_barrier, barrier, barrier_count, barriers, BarrierId;
-        intern_once, once, once_count, onces, OnceId;
+        intern_thread, thread, thread_count, threads, ThreadId, ThreadId::HIGHEST.raw();
+        intern_lock, lock, lock_count, locks, LockId, u32::MAX;
+        intern_condition, condition, condition_count, conditions, ConditionId, u32::MAX;
+        intern_semaphore, semaphore, semaphore_count, semaphores, SemaphoreId, u32::MAX;
+        intern_barrier, barrier, barrier_count, barriers, BarrierId, u32::MAX;
+        intern_once, once, once_count, onces, OnceId, u32::MAX;
     }
 
     /// Enters a location.
@@ -273,10 +274,15 @@ struct Interned<T> {
 impl<T: Copy + Eq + std::hash::Hash> Interned<T> {
     /// The index of a value, which is entered if it is new; `None` if there are too many.
     fn intern(&mut self, value: T) -> Option<u32> {
+        self.intern_up_to(value, u32::MAX)
+    }
+
+    /// The same with a highest index.
+    fn intern_up_to(&mut self, value: T, highest: u32) -> Option<u32> {
         match self.indices.entry(value) {
             Entry::Occupied(known) => Some(*known.get()),
             Entry::Vacant(free) => {
-                let index = u32::try_from(self.all.len()).ok()?;
+                let index = u32::try_from(self.all.len()).ok().filter(|&index| index <= highest)?;
                 self.all.push(value);
                 Some(*free.insert(index))
             }

@@ -275,7 +275,9 @@ impl Profiler {
                 slot.region = open.begin;
                 slot.pending = since;
                 slot.pending_write = NO_WRITE;
-                self.slots.firsts(slot_id).access = access;
+                if !self.survey {
+                    self.slots.firsts(slot_id).access = access;
+                }
             } else if slot.pending <= since {
                 let pending = std::mem::replace(&mut slot.pending, since + 1);
                 facts |= PAIR;
@@ -288,7 +290,9 @@ impl Profiler {
             if kind.writes() {
                 if slot.pending_write == NO_WRITE {
                     slot.pending_write = since;
-                    self.slots.firsts(slot_id).write = access;
+                    if !self.survey {
+                        self.slots.firsts(slot_id).write = access;
+                    }
                 } else if slot.pending_write <= since {
                     let pending = std::mem::replace(&mut slot.pending_write, since + 1);
                     facts |= WRITE_PAIR;

@@ -3,7 +3,7 @@
 use super::descendants::{Descendants, Edge, SlotOf};
 use super::sources::{Source, Sources};
 use super::{Conflict, Cycle, Transaction};
-use interloper_model::{AccessKind, Nesting, NonNested, RegionEdge, RegionSources, Regions, access_of};
+use interloper_model::{Nesting, NonNested, RegionEdge, RegionSources, Regions, access_of};
 use interloper_trace::{Event, EventIndex, LocationId, LockId, LockMode, Op, ThreadId, Wake};
 
 /// Decides whether the observed order is conflict-serializable.
@@ -44,7 +44,7 @@ struct Location {
 }
 
 // The module header says what a location costs.
-const _: () = assert!(size_of::<Location>() == 80);
+const _: () = assert!(size_of::<Location>() == 64);
 
 #[derive(Clone, Debug)]
 struct Lock {
@@ -93,26 +93,56 @@ impl Serializability {
         self.threads.iter().filter(|thread| thread.latest.get().is_some()).count()
     }
 
-    /// Takes in the next event.
-    #[inline]
+    /// Takes in the next event. The kinds that most events are of have a way of their own.
+    #[inline(always)]
     pub fn observe(&mut self, index: EventIndex, event: &Event) {
-        if let Some((location, kind)) = access_of(&event.op) {
-            if self.cycle.is_none() {
+        if self.cycle.is_some() {
+            return self.observe_rest(index, event);
+        }
+        match event.op {
+            Op::Read(access) => {
                 let to = self.arrive(index, event.thread);
-                self.access(to, location, kind);
+                self.read(to, access.location);
             }
-        } else {
-            self.observe_other(index, event);
+            Op::Write(access) => {
+                let to = self.arrive(index, event.thread);
+                self.write(to, access.location);
+            }
+            Op::Acquire { lock, mode: LockMode::Exclusive, .. } => {
+                self.nesting.follow(index, event);
+                let to = self.arrive(index, event.thread);
+                self.acquire(to, lock, LockMode::Exclusive);
+            }
+            Op::Release { lock, mode: LockMode::Exclusive } => {
+                self.nesting.follow(index, event);
+                let to = self.arrive(index, event.thread);
+                self.lock(lock).release = to;
+            }
+            Op::RegionBegin(region) => {
+                if self.regions.begin(event.thread, region.source) == RegionEdge::Outermost {
+                    self.regions_seen += 1;
+                    self.begin_region(event.thread, index);
+                }
+                self.arrive(index, event.thread);
+            }
+            Op::RegionEnd(region) => {
+                self.arrive(index, event.thread);
+                if self.regions.end(event.thread, region.source) == RegionEdge::Outermost {
+                    self.end_region(event.thread);
+                }
+            }
+            _ => self.observe_rest(index, event),
         }
     }
 
-    /// An event that is no access.
-    fn observe_other(&mut self, index: EventIndex, event: &Event) {
+    /// The same for any event.
+    #[inline(never)]
+    fn observe_rest(&mut self, index: EventIndex, event: &Event) {
         let mut ends = false;
         match event.op {
             Op::RegionBegin(region) if self.regions.begin(event.thread, region.source) == RegionEdge::Outermost => {
                 self.regions_seen += 1;
-                self.thread(event.thread).region = index;
+                self.begin_region(event.thread, index);
             }
             Op::RegionEnd(region) => {
                 ends = self.regions.end(event.thread, region.source) == RegionEdge::Outermost;
@@ -125,7 +155,11 @@ impl Serializability {
             return;
         }
         let to = self.arrive(index, event.thread);
-        self.synchronise(to, event);
+        match access_of(&event.op) {
+            Some((location, kind)) if kind.writes() => self.write(to, location),
+            Some((location, _)) => self.read(to, location),
+            None => self.synchronise(to, event),
+        }
         if ends {
             self.end_region(event.thread);
         }
@@ -136,7 +170,7 @@ impl Serializability {
     fn arrive(&mut self, index: EventIndex, thread_id: ThreadId) -> Source {
         let thread = self.thread(thread_id);
         let start = if thread.region == OUTSIDE { index } else { thread.region };
-        let to = Source { start, index, thread: thread_id };
+        let to = Source::new(thread_id, start, index);
         thread.latest = to;
         if thread.forked_by.get().is_some() {
             let fork = std::mem::replace(&mut thread.forked_by, Source::NONE);
@@ -146,29 +180,37 @@ impl Serializability {
     }
 
     #[inline(always)]
-    fn access(&mut self, to: Source, location: LocationId, kind: AccessKind) {
-        let conflict = Conflict::Location(location);
-        if location.index() >= self.locations.len() {
-            let fresh = Location { write: Source::NONE, reads: Sources::default() };
-            self.locations.resize(location.index() + 1, fresh);
-        }
-        let state = &mut self.locations[location.index()];
+    fn read(&mut self, to: Source, location: LocationId) {
+        let state = self.location(location);
+        state.reads.insert(to);
         let write = state.write;
-        if kind.writes() {
-            state.write = to;
-            // Later accesses conflict with this write; through it they come after these reads too.
-            if state.reads.only_of(to.thread) {
-                state.reads.clear();
-            } else {
-                let mut reads = std::mem::take(&mut state.reads);
-                self.edges(&reads, to, conflict);
-                reads.clear();
-                self.locations[location.index()].reads = reads;
-            }
+        self.edge(write, to, Conflict::Location(location));
+    }
+
+    #[inline(always)]
+    fn write(&mut self, to: Source, location: LocationId) {
+        let state = self.location(location);
+        let write = std::mem::replace(&mut state.write, to);
+        // Later accesses conflict with this write; through it they come after these reads too.
+        if state.reads.only_of(to.thread()) {
+            state.reads.clear();
         } else {
-            state.reads.insert(to);
+            self.write_after_reads(to, location);
         }
-        self.edge(write, to, conflict);
+        self.edge(write, to, Conflict::Location(location));
+    }
+
+    /// The same where other threads have read since the last write.
+    #[inline(never)]
+    fn write_after_reads(&mut self, to: Source, location: LocationId) {
+        let reads = &mut self.locations[location.index()].reads;
+        let concern = reads.iter().fold(false, |any, read| any | self.descendants.concern(read));
+        if concern {
+            let reads = std::mem::take(reads);
+            self.edges(&reads, to, Conflict::Location(location));
+            self.locations[location.index()].reads = reads;
+        }
+        self.locations[location.index()].reads.clear();
     }
 
     fn synchronise(&mut self, to: Source, event: &Event) {
@@ -243,8 +285,7 @@ impl Serializability {
     /// be reached from one: most do not.
     #[inline(always)]
     fn edge(&mut self, from: Source, to: Source, conflict: Conflict) {
-        let Some(leaving) = self.threads.get(from.thread.index()) else { return };
-        if from.thread != to.thread && (leaving.region == from.start || self.descendants.reach_event(from)) {
+        if self.descendants.concern(from) & (from.thread() != to.thread()) {
             self.add_edge(from, to, conflict);
         }
     }
@@ -252,12 +293,12 @@ impl Serializability {
     #[cold]
     #[inline(never)]
     fn add_edge(&mut self, from: Source, to: Source, conflict: Conflict) {
-        let leaving = &mut self.threads[from.thread.index()];
+        let leaving = &mut self.threads[from.thread().index()];
         if leaving.region == from.start && leaving.slot.is_none() {
-            let region = Transaction { thread: from.thread, start: from.start };
+            let region = from.transaction();
             leaving.slot = Some(self.descendants.publish(region));
         }
-        let target = self.threads[to.thread.index()].slot;
+        let target = self.threads[to.thread().index()].slot;
         if let Some(cycle) = self.descendants.add(Edge { from, to, conflict }, target)
             && self.cycle.is_none()
         {
@@ -265,28 +306,39 @@ impl Serializability {
         }
     }
 
+    fn begin_region(&mut self, thread: ThreadId, start: EventIndex) {
+        self.thread(thread).region = start;
+        self.descendants.open(Transaction { thread, start });
+    }
+
     fn end_region(&mut self, thread: ThreadId) {
-        let thread = self.thread(thread);
-        thread.region = OUTSIDE;
-        if let Some(slot) = thread.slot.take() {
-            self.descendants.retire(slot);
-        }
+        let state = self.thread(thread);
+        state.region = OUTSIDE;
+        let slot = state.slot.take();
+        self.descendants.close(thread, slot);
     }
 
     #[inline]
     fn thread(&mut self, thread: ThreadId) -> &mut Thread {
         if thread.index() >= self.threads.len() {
             let fresh = Thread { region: OUTSIDE, slot: None, latest: Source::NONE, forked_by: Source::NONE };
-            self.threads.resize(thread.index() + 1, fresh);
+            grow(&mut self.threads, thread.index(), fresh);
         }
         &mut self.threads[thread.index()]
+    }
+
+    #[inline(always)]
+    fn location(&mut self, location: LocationId) -> &mut Location {
+        if location.index() >= self.locations.len() {
+            grow(&mut self.locations, location.index(), Location { write: Source::NONE, reads: Sources::default() });
+        }
+        &mut self.locations[location.index()]
     }
 
     #[inline]
     fn lock(&mut self, lock: LockId) -> &mut Lock {
         if lock.index() >= self.locks.len() {
-            let fresh = Lock { release: Source::NONE, shared_releases: Sources::default() };
-            self.locks.resize(lock.index() + 1, fresh);
+            grow(&mut self.locks, lock.index(), Lock { release: Source::NONE, shared_releases: Sources::default() });
         }
         &mut self.locks[lock.index()]
     }
@@ -294,7 +346,14 @@ impl Serializability {
 
 fn channel(channels: &mut Vec<Sources>, at: usize) -> &mut Sources {
     if at >= channels.len() {
-        channels.resize(at + 1, Sources::default());
+        grow(channels, at, Sources::default());
     }
     &mut channels[at]
+}
+
+/// Makes a table have an entry at `index`.
+#[cold]
+#[inline(never)]
+fn grow<T: Clone>(table: &mut Vec<T>, index: usize, fresh: T) {
+    table.resize(index + 1, fresh);
 }

@@ -2,7 +2,7 @@
 
 use super::sources::Source;
 use super::{Conflict, Cycle, CycleStep, Transaction};
-use interloper_trace::EventIndex;
+use interloper_trace::{EventIndex, ThreadId};
 
 /// The descendants of all published regions.
 ///
@@ -15,7 +15,9 @@ pub(super) struct Descendants {
     free: Vec<usize>,
     published: Vec<usize>,
     first: Vec<Vec<EventIndex>>,
-    /// For each thread, the least of its row: what comes before can be reached from nowhere.
+    /// For each thread its open region, published or not.
+    open: Vec<EventIndex>,
+    /// For each thread the lesser of that and of its row: edges from what comes before are nobody's concern.
     earliest: Vec<EventIndex>,
 }
 
@@ -48,11 +50,29 @@ pub(super) struct Edge {
 pub(super) type SlotOf = Option<usize>;
 
 impl Descendants {
-    /// Whether an event can be reached from any published region. An edge from elsewhere matters only
-    /// if it leaves an open region, and most edges do neither.
-    #[inline]
-    pub(super) fn reach_event(&self, source: Source) -> bool {
-        self.earliest.get(source.thread.index()).is_some_and(|&earliest| earliest <= source.start)
+    /// Whether an edge from here matters: it leaves an open region, or what can be reached from one. Most edges
+    /// do neither. No source never does.
+    #[inline(always)]
+    pub(super) fn concern(&self, source: Source) -> bool {
+        self.earliest.get(source.thread().index()).is_some_and(|&earliest| earliest <= source.start)
+    }
+
+    /// A region begins.
+    pub(super) fn open(&mut self, region: Transaction) {
+        let thread = region.thread.index();
+        self.know(thread);
+        self.open[thread] = region.start;
+        self.earliest[thread] = self.earliest[thread].min(region.start);
+    }
+
+    /// A thread's region ends; if it has a clock, it has none any more.
+    pub(super) fn close(&mut self, thread: ThreadId, slot: SlotOf) {
+        self.know(thread.index());
+        self.open[thread.index()] = NEVER;
+        match slot {
+            Some(slot) => self.retire(slot),
+            None => self.reassess(thread.index()),
+        }
     }
 
     /// Gives a region a clock: an edge is about to leave it.
@@ -73,16 +93,33 @@ impl Descendants {
     }
 
     /// Takes the clock of a region that has ended.
-    pub(super) fn retire(&mut self, slot: usize) {
+    fn retire(&mut self, slot: usize) {
         self.published.retain(|&published| published != slot);
         self.free.push(slot);
         let Slot { region, entries } = &mut self.slots[slot];
-        let threads = entries.drain(..).map(|entry| entry.transaction.thread).chain([region.thread]);
-        for thread in threads {
-            let row = &mut self.first[thread.index()];
-            row[slot] = NEVER;
-            let others = self.published.iter().filter_map(|&other| row.get(other)).min();
-            self.earliest[thread.index()] = others.copied().unwrap_or(NEVER);
+        let mut entries = std::mem::take(entries);
+        let reached = entries.drain(..).map(|entry| entry.transaction.thread);
+        for thread in reached.chain([region.thread]) {
+            self.first[thread.index()][slot] = NEVER;
+            self.reassess(thread.index());
+        }
+        // Its memory is for the next region in this slot.
+        self.slots[slot].entries = entries;
+    }
+
+    /// Finds out from where on a thread's edges matter.
+    fn reassess(&mut self, thread: usize) {
+        let row = &self.first[thread];
+        let reached = self.published.iter().filter_map(|&slot| row.get(slot)).min();
+        self.earliest[thread] = reached.copied().unwrap_or(NEVER).min(self.open[thread]);
+    }
+
+    #[inline]
+    fn know(&mut self, thread: usize) {
+        if thread >= self.first.len() {
+            self.first.resize(thread + 1, Vec::new());
+            self.open.resize(thread + 1, NEVER);
+            self.earliest.resize(thread + 1, NEVER);
         }
     }
 
@@ -90,12 +127,12 @@ impl Descendants {
     #[inline]
     pub(super) fn add(&mut self, edge: Edge, target: SlotOf) -> Option<Cycle> {
         let from = edge.from;
-        if from.thread.index() >= self.first.len() {
+        if from.thread().index() >= self.first.len() {
             return None;
         }
         for at in 0..self.published.len() {
             let slot = self.published[at];
-            let reached = self.first[from.thread.index()].get(slot).is_some_and(|&first| first <= from.start);
+            let reached = self.first[from.thread().index()].get(slot).is_some_and(|&first| first <= from.start);
             if reached {
                 if target == Some(slot) {
                     return Some(self.cycle(slot, edge));
@@ -126,10 +163,7 @@ impl Descendants {
     /// Notes that a transaction can be reached from a region; tells whether that is new.
     fn lower(&mut self, transaction: Transaction, slot: usize) -> bool {
         let thread = transaction.thread.index();
-        if thread >= self.first.len() {
-            self.first.resize(thread + 1, Vec::new());
-            self.earliest.resize(thread + 1, NEVER);
-        }
+        self.know(thread);
         let row = &mut self.first[thread];
         if slot >= row.len() {
             row.resize(slot + 1, NEVER);
@@ -148,17 +182,17 @@ impl Descendants {
         let mut edges = vec![closing];
         let mut known = entries.len();
         let mut source = closing.from;
-        while source.thread != region.thread {
-            let earlier = entries[..known]
-                .iter()
-                .position(|entry| entry.transaction.thread == source.thread && entry.transaction.start <= source.start);
+        while source.thread() != region.thread {
+            let earlier = entries[..known].iter().position(|entry| {
+                entry.transaction.thread == source.thread() && entry.transaction.start <= source.start
+            });
             let Some(at) = earlier else { break };
             known = at;
             edges.push(entries[at].edge);
             source = entries[at].edge.from;
         }
         edges.reverse();
-        Cycle { at: closing.to.index, steps: steps(&edges) }
+        Cycle { at: closing.to.index(), steps: steps(&edges) }
     }
 }
 
@@ -172,16 +206,16 @@ fn steps(edges: &[Edge]) -> Vec<CycleStep> {
             // Reached in one transaction, left from a later one of the same thread.
             steps.push(CycleStep {
                 transaction: arrives.transaction(),
-                enter: arrives.index,
-                leave: arrives.index,
+                enter: arrives.index(),
+                leave: arrives.index(),
                 conflict: Conflict::ProgramOrder,
             });
         }
-        let enter = if arrives.start == leaves.start { arrives.index } else { leaves.index };
+        let enter = if arrives.start == leaves.start { arrives.index() } else { leaves.index() };
         steps.push(CycleStep {
             transaction: leaves.transaction(),
             enter,
-            leave: leaves.index,
+            leave: leaves.index(),
             conflict: edge.conflict,
         });
     }

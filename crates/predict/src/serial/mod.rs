@@ -43,7 +43,7 @@
 //! is nearly every edge, constant. Any other costs a comparison for each *published* region, that is,
 //! open and with a descendant of its own. Both are linear in the trace. Memory: a clock of `threads` entries for each published region (at most one a
 //! thread), and for each location its last writer and the last reader of each thread since; so at
-//! most 24 bytes × threads × locations, plus 80 bytes a location.
+//! most 32 bytes × threads × locations, plus 64 bytes a location.
 //!
 //! [`mod@reference`] builds the graph and searches it, for tests.
 

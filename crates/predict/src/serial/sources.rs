@@ -3,27 +3,52 @@
 use super::Transaction;
 use interloper_trace::{EventIndex, ThreadId};
 
-/// An event that later ones may conflict with.
+/// An event that later ones may conflict with, and the transaction it belongs to.
+///
+/// Two words, which stay in registers wherever they are passed. As three they went through memory at every event,
+/// written in pieces and read as a whole, which no processor forwards: a third of the analysis was waiting for that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Source {
+    /// The first event of its transaction.
     pub(super) start: EventIndex,
-    pub(super) index: EventIndex,
-    pub(super) thread: ThreadId,
+    /// Its thread, and in the lower bits how many events after that one it is.
+    place: u64,
 }
 
-impl Source {
-    /// No event. An `Option` would take a third more room in every location.
-    pub(super) const NONE: Source =
-        Source { start: EventIndex(u64::MAX), index: EventIndex(u64::MAX), thread: ThreadId::new(u32::MAX) };
+/// How many events a transaction may span for its events to be told apart: 10¹² of all threads together.
+const SPAN_BITS: u32 = 40;
+const LONGEST: u64 = (1 << SPAN_BITS) - 1;
 
-    /// The event, if it is one.
-    #[inline]
-    pub(super) fn get(self) -> Option<Source> {
-        (self.index.0 != u64::MAX).then_some(self)
+// No thread that there can be looks like none.
+const _: () = assert!((ThreadId::HIGHEST.raw() as u64) < u64::MAX >> SPAN_BITS);
+
+impl Source {
+    /// No event. An `Option` would take half as much room again in every location.
+    pub(super) const NONE: Source = Source { start: EventIndex(u64::MAX), place: u64::MAX };
+
+    #[inline(always)]
+    pub(super) fn new(thread: ThreadId, start: EventIndex, index: EventIndex) -> Self {
+        let span = (index.0 - start.0).min(LONGEST);
+        Source { start, place: u64::from(thread.raw()) << SPAN_BITS | span }
     }
 
-    pub(super) fn transaction(&self) -> Transaction {
-        Transaction { thread: self.thread, start: self.start }
+    /// The event, if it is one.
+    #[inline(always)]
+    pub(super) fn get(self) -> Option<Source> {
+        (self.start.0 != u64::MAX).then_some(self)
+    }
+
+    #[inline(always)]
+    pub(super) fn thread(self) -> ThreadId {
+        ThreadId::new((self.place >> SPAN_BITS) as u32)
+    }
+
+    pub(super) fn index(self) -> EventIndex {
+        EventIndex(self.start.0 + (self.place & LONGEST))
+    }
+
+    pub(super) fn transaction(self) -> Transaction {
+        Transaction { thread: self.thread(), start: self.start }
     }
 }
 
@@ -36,8 +61,8 @@ impl Source {
 pub(super) struct Sources {
     /// Which of the first threads have a source.
     low: u64,
-    /// Their transactions and events, by thread.
-    places: Vec<(EventIndex, EventIndex)>,
+    /// Those sources, by thread.
+    places: Box<[Source]>,
     high: Vec<Source>,
 }
 
@@ -45,11 +70,11 @@ impl Sources {
     const LOW: usize = 64;
 
     /// Enters a thread's latest event.
-    #[inline]
+    #[inline(always)]
     pub(super) fn insert(&mut self, source: Source) {
-        let thread = source.thread.index();
+        let thread = source.thread().index();
         if let Some(place) = self.places.get_mut(thread) {
-            *place = (source.start, source.index);
+            *place = source;
             self.low |= 1 << thread;
         } else {
             self.insert_elsewhere(source);
@@ -57,14 +82,17 @@ impl Sources {
     }
 
     #[cold]
+    #[inline(never)]
     fn insert_elsewhere(&mut self, source: Source) {
-        let thread = source.thread.index();
+        let thread = source.thread().index();
         if thread < Self::LOW {
-            self.places.resize(thread + 1, (source.start, source.index));
+            let mut places = std::mem::take(&mut self.places).into_vec();
+            places.resize((thread + 1).next_power_of_two(), source);
+            self.places = places.into();
             self.low |= 1 << thread;
             return;
         }
-        match self.high.binary_search_by_key(&source.thread, |known| known.thread) {
+        match self.high.binary_search_by_key(&source.thread(), |known| known.thread()) {
             Ok(at) => self.high[at] = source,
             Err(at) => self.high.insert(at, source),
         }
@@ -76,7 +104,7 @@ impl Sources {
     }
 
     /// Whether all sources are of this thread.
-    #[inline]
+    #[inline(always)]
     pub(super) fn only_of(&self, thread: ThreadId) -> bool {
         self.high.is_empty() && self.low & !1u64.checked_shl(thread.raw()).unwrap_or(0) == 0
     }
@@ -85,9 +113,9 @@ impl Sources {
         let mut low = self.low;
         let first = std::iter::from_fn(move || {
             let thread = low.trailing_zeros();
-            let &(start, index) = self.places.get(thread as usize)?;
+            let &source = self.places.get(thread as usize)?;
             low &= low - 1;
-            Some(Source { start, index, thread: ThreadId::new(thread) })
+            Some(source)
         });
         first.chain(self.high.iter().copied())
     }

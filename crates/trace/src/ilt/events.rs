@@ -1,38 +1,33 @@
 //! Reading the chunk that holds events: streams of several threads, and the order of all.
 //!
-//! Streams are decoded a few events ahead of being asked for, each in a run of its own: what one
-//! thread does next can be predicted much better than what happens next. The state of decoding
-//! starts anew in each chunk, so a chunk can be read without those before it (but for the tables).
+//! Events are decoded a batch at a time, each stream in a run of its own, and put where they belong: what one
+//! thread does next can be predicted much better than what happens next, and whoever is given the batch finds each
+//! event right behind the one before. The state of decoding starts anew in each chunk, so a chunk can be read
+//! without those before it (but for the tables).
 
-use super::fast::{self, FastLimits, WINDOW};
+use super::fast::{self, FastLimits};
+use super::segments::{Places, Segments};
 use super::varint::Bytes;
 use super::{Defect, Limits, Previous, decode};
 use crate::event::{Event, Op};
 use crate::ids::{SiteId, ThreadId};
-use crate::stream::{Visitor, visit_apart};
+use crate::stream::{BATCH, Visitor};
 use crate::tables::Tables;
-
-/// How many bytes the reader keeps after a payload, so that every event is followed by enough to
-/// look at without asking whether it is there.
-pub(super) const PADDING: usize = WINDOW;
 
 /// A chunk of events being read. Its buffers are used again for the next.
 #[derive(Debug)]
 pub(super) struct OpenEvents {
     streams: Vec<Stream>,
-    /// Where in the payload the segments that remain are.
-    segments_at: usize,
-    segments_end: usize,
-    /// The segment being read: whose it is, and how many of its events remain.
-    slot: u32,
-    run: u32,
-    /// How many events remain.
-    events: u32,
-    /// Events decoded ahead: `depth` places for each stream.
-    ahead: Vec<Event>,
-    depth: usize,
-    /// Segments that are written in one byte.
-    short: [Segment; 128],
+    segments: Segments,
+    places: Places,
+    /// How many events are not decoded yet.
+    undecoded: u32,
+    /// The latest batch: where the next event to hand out is, and how many were decoded.
+    batch: Box<[Event; BATCH]>,
+    next: usize,
+    ready: usize,
+    /// What is wrong after them.
+    defect: Option<Defect>,
     /// For each thread the number of the latest chunk that had a stream of it.
     seen: Vec<u64>,
     chunks: u64,
@@ -44,44 +39,32 @@ struct Stream {
     /// Where decoding goes on, and where it ends.
     at: u32,
     end: u32,
-    /// How many events remain, those decoded ahead included.
+    /// How many events remain.
     events: u32,
     previous: Previous,
-    /// Where the next of the events decoded ahead is, and where they end.
-    next: u32,
-    ready: u32,
-}
-
-/// How many events are decoded ahead in all: what fits the first-level cache.
-const AHEAD: usize = 512;
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Segment {
-    slot: u8,
-    events: u8,
 }
 
 impl OpenEvents {
     /// No chunk: nothing remains to be read.
     pub(super) fn none() -> Self {
+        const FILLER: Event = Event { thread: ThreadId::new(0), site: SiteId::UNKNOWN, op: Op::Exit };
         OpenEvents {
             streams: Vec::new(),
-            segments_at: 0,
-            segments_end: 0,
-            slot: 0,
-            run: 0,
-            events: 0,
-            ahead: Vec::new(),
-            depth: 1,
-            short: [Segment::default(); 128],
+            segments: Segments::none(),
+            places: Places::new(),
+            undecoded: 0,
+            batch: Box::new([FILLER; BATCH]),
+            next: 0,
+            ready: 0,
+            defect: None,
             seen: Vec::new(),
             chunks: 0,
         }
     }
 
     /// How many events remain.
-    pub(super) fn events(&self) -> u32 {
-        self.events
+    pub(super) fn events(&self) -> usize {
+        self.undecoded as usize + (self.ready - self.next)
     }
 
     /// Begins to read a chunk, of which the first event should have the index `first`.
@@ -107,31 +90,21 @@ impl OpenEvents {
         if all_events != u64::from(events) {
             return Err(Defect::new(format!("streams of {all_events} events"), format!("{events} as the chunk says")));
         }
-        self.segments_at = payload.len() - input.len();
+        let segments_at = payload.len() - input.len();
         input.take(u64::from(segments_len), "the list of segments")?;
-        self.segments_end = payload.len() - input.len();
+        let segments_end = payload.len() - input.len();
         if all_bytes != input.len() as u64 {
             let found = format!("{} bytes for the streams", input.len());
             return Err(Defect::new(found, format!("{all_bytes} as their lengths add up to")));
         }
-        let mut at = self.segments_end as u32;
+        let mut at = segments_end as u32;
         for stream in &mut self.streams {
             stream.at = at;
             at += stream.end;
             stream.end = at;
         }
-        for (code, segment) in self.short.iter_mut().enumerate() {
-            let (slot, events) = split_segment(code as u64, self.streams.len());
-            *segment = Segment { slot: slot as u8, events: events as u8 };
-        }
-        const FILLER: Event = Event { thread: ThreadId::new(0), site: SiteId::UNKNOWN, op: Op::Exit };
-        self.depth = (AHEAD / self.streams.len().max(1)).clamp(4, 64);
-        let places = self.depth * self.streams.len();
-        if self.ahead.len() < places {
-            self.ahead.resize(places, FILLER);
-        }
-        self.run = 0;
-        self.events = events;
+        self.segments.open(segments_at, segments_end, self.streams.len());
+        self.undecoded = events;
         Ok(())
     }
 
@@ -146,143 +119,65 @@ impl OpenEvents {
         }
         let events = input.varint32("the number of events of a stream")?;
         let end = input.varint32("the length of a stream")?;
-        Ok(Stream { thread, at: 0, end, events, previous: Previous::default(), next: 0, ready: 0 })
+        Ok(Stream { thread, at: 0, end, events, previous: Previous::default() })
     }
 
     /// Gives as many events as are asked for, which must not be more than remain, to a visitor, until
     /// it says `false`. Tells how many it gave and, if it could not go on, what was wrong with the next.
     pub(super) fn visit(
         &mut self,
-        raw: &[u8],
+        payload: &[u8],
         limits: &Limits,
         most: usize,
         tables: &Tables,
         visitor: &mut impl Visitor,
     ) -> (usize, Option<Defect>) {
-        let fast_limits = FastLimits::new(limits);
         let mut visited = 0;
-        let mut defect = None;
         while visited < most {
-            let (fast, more) = self.visit_fast(raw, &fast_limits, most - visited, tables, visitor);
-            visited += fast;
-            if !more || visited == most {
+            if self.next == self.ready {
+                if self.defect.is_some() {
+                    return (visited, self.defect.take());
+                }
+                self.decode_batch(payload, limits);
+                continue;
+            }
+            let last = self.ready.min(self.next + (most - visited));
+            let batch = &self.batch[self.next..last];
+            let wanted = batch.iter().position(|event| !visitor.visit(event, tables));
+            let given = wanted.map_or(batch.len(), |refused| refused + 1);
+            self.next += given;
+            visited += given;
+            if wanted.is_some() {
                 break;
             }
-            match self.read_one(raw, limits) {
-                Ok(event) => {
-                    visited += 1;
-                    if !visit_apart(visitor, &event, tables) {
-                        break;
-                    }
-                }
-                Err(wrong) => {
-                    defect = Some(wrong);
-                    break;
-                }
-            }
         }
-        self.events -= visited as u32;
-        (visited, defect)
+        (visited, None)
     }
 
-    /// Visits events until one comes that is not read quickly. Tells how many, and whether the visitor
-    /// wants more.
-    #[inline]
-    fn visit_fast(
-        &mut self,
-        raw: &[u8],
-        limits: &FastLimits,
-        most: usize,
-        tables: &Tables,
-        visitor: &mut impl Visitor,
-    ) -> (usize, bool) {
-        let streams = &mut self.streams[..];
-        let segments = &raw[self.segments_at..self.segments_end];
-        let mut segments_read = 0;
-        let (mut slot, mut run) = (self.slot, self.run);
-        let mut visited = 0;
-        let mut more = true;
-        while more && visited < most {
-            if run == 0 {
-                let Some(&code) = segments.get(segments_read) else { break };
-                if code < 0x80 {
-                    let segment = self.short[usize::from(code)];
-                    slot = u32::from(segment.slot);
-                    run = u32::from(segment.events);
-                    segments_read += 1;
-                } else {
-                    // With many threads a segment takes two bytes; most are of one event.
-                    let Some(&high) = segments.get(segments_read + 1).filter(|&&high| high < 0x80) else { break };
-                    slot = u32::from(code & 0x7f) | u32::from(high) << 7;
-                    if slot as usize >= streams.len() {
-                        break;
-                    }
-                    run = 1;
-                    segments_read += 2;
-                }
+    /// Decodes the next batch, as far as nothing is wrong.
+    #[inline(never)]
+    fn decode_batch(&mut self, payload: &[u8], limits: &Limits) {
+        let fast_limits = FastLimits::new(limits);
+        let (mut ready, mut defect) = self.segments.place(payload, self.undecoded as usize, &mut self.places);
+        for (stream, places) in self.places.by_stream() {
+            let decoded = self.streams[stream].decode(payload, (limits, &fast_limits), places, &mut self.batch);
+            // Events of other threads that come after the first defect are of no use.
+            if let Err((place, wrong)) = decoded
+                && usize::from(place) < ready
+            {
+                ready = usize::from(place);
+                defect = Some(wrong);
             }
-            let Some(stream) = streams.get_mut(slot as usize) else { break };
-            if stream.next == stream.ready {
-                let places = slot as usize * self.depth;
-                if !stream.decode_ahead(raw, limits, places, &mut self.ahead[places..places + self.depth]) {
-                    break;
-                }
-            }
-            let Some(event) = self.ahead.get(stream.next as usize) else { break };
-            stream.next += 1;
-            stream.events -= 1;
-            run -= 1;
-            visited += 1;
-            more = visitor.visit(event, tables);
         }
-        self.segments_at += segments_read;
-        self.slot = slot;
-        self.run = run;
-        (visited, more)
-    }
-
-    /// Reads one event, of whatever kind.
-    fn read_one(&mut self, raw: &[u8], limits: &Limits) -> Result<Event, Defect> {
-        if self.run == 0 {
-            self.next_segment(raw)?;
-        }
-        let stream = &mut self.streams[self.slot as usize];
-        if stream.next < stream.ready {
-            let event = self.ahead[stream.next as usize];
-            stream.next += 1;
-            stream.events -= 1;
-            self.run -= 1;
-            return Ok(event);
-        }
-        if stream.events == 0 {
-            let found = format!("more events in the segments of thread {}", stream.thread.raw());
-            return Err(Defect::new(found, "as many as its stream has"));
-        }
-        let mut input = Bytes::new(&raw[stream.at as usize..stream.end as usize], "stream of the thread");
-        let event = decode::event(&mut input, stream.thread, &mut stream.previous, limits)?;
-        stream.at = stream.end - input.len() as u32;
-        stream.events -= 1;
-        self.run -= 1;
-        Ok(event)
-    }
-
-    fn next_segment(&mut self, raw: &[u8]) -> Result<(), Defect> {
-        let mut input = Bytes::new(&raw[self.segments_at..self.segments_end], "list of segments");
-        let code = input.varint("a segment")?;
-        self.segments_at = self.segments_end - input.len();
-        let (slot, events) = split_segment(code, self.streams.len());
-        let Ok(run) = u32::try_from(events) else {
-            return Err(Defect::new(format!("a segment of {events} events"), "at most as many as the chunk has"));
-        };
-        self.slot = slot as u32;
-        self.run = run;
-        Ok(())
+        self.undecoded -= ready as u32;
+        (self.next, self.ready) = (0, ready);
+        self.defect = defect;
     }
 
     /// Checks that nothing remains after the last event.
     pub(super) fn close(&self) -> Result<(), Defect> {
-        if self.segments_at != self.segments_end {
-            let found = format!("{} bytes of segments after the last event", self.segments_end - self.segments_at);
+        if self.segments.bytes() > 0 {
+            let found = format!("{} bytes of segments after the last event", self.segments.bytes());
             return Err(Defect::new(found, "none"));
         }
         match self.streams.iter().find(|stream| stream.at != stream.end) {
@@ -297,33 +192,37 @@ impl OpenEvents {
 }
 
 impl Stream {
-    /// Decodes the next events into its places, which begin at `first`, until all are taken or an
-    /// event comes that is not read quickly. Tells whether there is one. All that were decoded before
-    /// must have been taken.
+    /// Decodes its next events into these places of a batch. If one cannot be decoded, tells which place stays
+    /// empty and why.
     #[inline(never)]
-    fn decode_ahead(&mut self, raw: &[u8], limits: &FastLimits, first: usize, places: &mut [Event]) -> bool {
-        let Stream { thread, mut at, end, mut previous, .. } = *self;
-        let mut ready = first as u32;
-        for place in places.iter_mut().take(self.events as usize) {
-            let Some(window) = raw.get(at as usize..).and_then(|rest| rest.first_chunk()) else { break };
-            let mut next = previous;
-            let Some((event, length)) = fast::event(window, thread, &mut next, limits) else { break };
-            if at + length as u32 > end {
-                break;
+    fn decode(
+        &mut self,
+        payload: &[u8],
+        (limits, fast_limits): (&Limits, &FastLimits),
+        places: &[u16],
+        batch: &mut [Event; BATCH],
+    ) -> Result<(), (u16, Defect)> {
+        let Stream { thread, events, mut previous, .. } = *self;
+        let (mut at, end) = (self.at as usize, self.end as usize);
+        let (own, excess) = places.split_at(places.len().min(events as usize));
+        for &place in own {
+            let out = &mut batch[usize::from(place) % BATCH];
+            // Near the end of the stream an event might be taken for longer than it can be.
+            let window = payload[..end].get(at..).and_then(|rest| rest.first_chunk());
+            if let Some(length) = window.and_then(|window| fast::event(window, thread, &mut previous, fast_limits, out))
+            {
+                at += length;
+                continue;
             }
-            at += length as u32;
-            previous = next;
-            *place = event;
-            ready += 1;
+            let mut input = Bytes::new(&payload[at..end], "stream of the thread");
+            *out = decode::event(&mut input, thread, &mut previous, limits).map_err(|wrong| (place, wrong))?;
+            at = end - input.len();
         }
-        (self.at, self.previous) = (at, previous);
-        (self.next, self.ready) = (first as u32, ready);
-        ready > first as u32
+        *self = Stream { at: at as u32, previous, events: events - own.len() as u32, ..*self };
+        if let Some(&place) = excess.first() {
+            let found = format!("more events in the segments of thread {}", thread.raw());
+            return Err((place, Defect::new(found, "as many as its stream has")));
+        }
+        Ok(())
     }
-}
-
-/// Whose a segment is, and how many events it has.
-fn split_segment(code: u64, streams: usize) -> (usize, u64) {
-    let streams = streams.max(1) as u64;
-    ((code % streams) as usize, (code / streams).saturating_add(1))
 }

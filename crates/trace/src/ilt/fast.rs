@@ -39,18 +39,31 @@ impl FastLimits {
     }
 }
 
-/// The event at the start of the window and its length, if it is of a frequent kind and form.
-/// If it is not, `previous` stays as it was.
+/// Reads the event at the start of the window into `out` and tells its length, if it is of a frequent kind and
+/// form. If it is not, `previous` and `out` stay as they were.
 #[inline(always)]
 pub(super) fn event(
     window: &[u8; WINDOW],
     thread: ThreadId,
     previous: &mut Previous,
     limits: &FastLimits,
-) -> Option<(Event, usize)> {
-    if let Some(read) = bare_event(load(window, 0), thread, previous, limits) {
-        return Some(read);
+    out: &mut Event,
+) -> Option<usize> {
+    match bare_event(load(window, 0), thread, previous, limits, out) {
+        Some(length) => Some(length),
+        None => longer_event(window, thread, previous, limits, out),
     }
+}
+
+/// Events with numbers of any length, sizes and values.
+#[inline(never)] // It would leave no registers to the loop that reads the others.
+fn longer_event(
+    window: &[u8; WINDOW],
+    thread: ThreadId,
+    previous: &mut Previous,
+    limits: &FastLimits,
+    out: &mut Event,
+) -> Option<usize> {
     let tag = window[0];
     let (site_zigzag, site_len) = short_varint(load(window, 1) as u32);
     let site = apply_delta(site_zigzag, previous.site);
@@ -66,48 +79,52 @@ pub(super) fn event(
         region_edge(window, tag, rest)?
     };
     previous.site = site;
-    Some((Event { thread, site: SiteId::from_raw(site), op }, length))
+    *out = Event { thread, site: SiteId::from_raw(site), op };
+    Some(length)
 }
 
-/// The shortest events: what STD can say, with a site next to the previous one.
+/// The shortest events: what STD can say, with numbers of one or two bytes.
+///
+/// Each kind writes its event by itself: brought together first, events are copied in a dozen pieces.
 #[inline(always)]
-fn bare_event(bytes: u64, thread: ThreadId, previous: &mut Previous, limits: &FastLimits) -> Option<(Event, usize)> {
-    const REGION: Region = Region { name: None, source: RegionSource::Annotated };
-    const CONTINUES: u32 = 0x80;
-    let byte = |at: u32| (bytes >> (8 * at)) as u32 & 0xff;
-    let site = apply_delta(byte(1), previous.site);
-    if byte(1) & CONTINUES != 0 || !limits.has_site(site) {
+fn bare_event(
+    bytes: u64,
+    thread: ThreadId,
+    previous: &mut Previous,
+    limits: &FastLimits,
+    out: &mut Event,
+) -> Option<usize> {
+    let tag = bytes as u8;
+    let (site_zigzag, site_len, site_is_longer) = tiny_varint(bytes >> 8);
+    let (operand, operand_len, operand_is_longer) = tiny_varint(bytes >> (8 + 8 * site_len));
+    let site = apply_delta(site_zigzag, previous.site);
+    if site_is_longer | operand_is_longer | !limits.has_site(site) {
         return None;
     }
-    let tag = byte(0) as u8;
-    let operand = byte(2);
-    let (op, length) = if tag & !tags::IS_WRITE == 0 {
-        // One byte or two; the second counts only if the first says so.
-        let long = operand >> 7;
-        let second = byte(3) * long;
-        let location = apply_delta(operand & 0x7f | (second & 0x7f) << 7, previous.location);
-        if second & CONTINUES != 0 || u64::from(location) >= limits.locations {
+    let event = |op| Event { thread, site: SiteId::from_raw(site), op };
+    if tag & !tags::IS_WRITE == 0 {
+        let location = apply_delta(operand, previous.location);
+        if u64::from(location) >= limits.locations {
             return None;
         }
         previous.location = location;
         let access = Access::bare(LocationId::new(location));
-        (if tag & tags::IS_WRITE != 0 { Op::Write(access) } else { Op::Read(access) }, 3 + long as usize)
+        *out = event(if tag & tags::IS_WRITE != 0 { Op::Write(access) } else { Op::Read(access) });
     } else {
         let lock = LockId::new(operand);
-        let is_lock = operand & CONTINUES == 0 && u64::from(operand) < limits.locks;
-        let op = match tag {
+        let is_lock = u64::from(operand) < limits.locks;
+        match tag {
             tags::ACQUIRE_EXCLUSIVE if is_lock => {
-                Op::Acquire { lock, mode: LockMode::Exclusive, by: Attempt::Blocking }
+                *out = event(Op::Acquire { lock, mode: LockMode::Exclusive, by: Attempt::Blocking });
             }
-            tags::RELEASE_EXCLUSIVE if is_lock => Op::Release { lock, mode: LockMode::Exclusive },
-            tags::REGION_BEGIN_ANNOTATED if operand == 0 => Op::RegionBegin(REGION),
-            tags::REGION_END_ANNOTATED if operand == 0 => Op::RegionEnd(REGION),
+            tags::RELEASE_EXCLUSIVE if is_lock => *out = event(Op::Release { lock, mode: LockMode::Exclusive }),
+            tags::REGION_BEGIN_ANNOTATED if operand == 0 => *out = event(REGION_BEGIN),
+            tags::REGION_END_ANNOTATED if operand == 0 => *out = event(REGION_END),
             _ => return None,
-        };
-        (op, 3)
-    };
+        }
+    }
     previous.site = site;
-    Some((Event { thread, site: SiteId::from_raw(site), op }, length))
+    Some((1 + site_len + operand_len) as usize)
 }
 
 #[inline(always)]
@@ -165,14 +182,16 @@ fn lock_operation(window: &[u8; WINDOW], tag: u8, rest: usize, limits: &FastLimi
 /// The begin or end of an annotated region without a name.
 #[inline(always)]
 fn region_edge(window: &[u8; WINDOW], tag: u8, rest: usize) -> Option<(Op, usize)> {
-    const REGION: Region = Region { name: None, source: RegionSource::Annotated };
     let op = match (tag, window[rest % WINDOW]) {
-        (tags::REGION_BEGIN_ANNOTATED, 0) => Op::RegionBegin(REGION),
-        (tags::REGION_END_ANNOTATED, 0) => Op::RegionEnd(REGION),
+        (tags::REGION_BEGIN_ANNOTATED, 0) => REGION_BEGIN,
+        (tags::REGION_END_ANNOTATED, 0) => REGION_END,
         _ => return None,
     };
     Some((op, rest + 1))
 }
+
+const REGION_BEGIN: Op = Op::RegionBegin(Region { name: None, source: RegionSource::Annotated });
+const REGION_END: Op = Op::RegionEnd(Region { name: None, source: RegionSource::Annotated });
 
 // The lowest bit of the tag is the mode.
 const _: () = assert!(tags::ACQUIRE_EXCLUSIVE & 1 == 0 && tags::ACQUIRE_SHARED == tags::ACQUIRE_EXCLUSIVE + 1);
@@ -189,6 +208,16 @@ const TOO_BIG: [u64; 8] = [0, !0xff, !0xffff, !0xffff_ffff, 0, 0, 0, 0];
 fn load(window: &[u8; WINDOW], at: usize) -> u64 {
     let bytes = window[at % (WINDOW / 2)..].first_chunk().unwrap_or(&[0x80; 8]);
     u64::from_le_bytes(*bytes)
+}
+
+/// The varint of one or two bytes at the low end of these, its length, and whether it is longer than that.
+#[inline(always)]
+fn tiny_varint(bytes: u64) -> (u32, u32, bool) {
+    let bytes = bytes as u32;
+    let long = bytes >> 7 & 1;
+    // The second byte counts only if the first says so.
+    let second = bytes >> 8 & long.wrapping_neg();
+    (bytes & 0x7f | (second & 0x7f) << 7, 1 + long, second & 0x80 != 0)
 }
 
 /// The varint at the low end of these bytes and its length. If it is longer than they are, the

@@ -6,7 +6,7 @@
 use super::Defect;
 use super::varint::{Bytes, put, put_signed};
 use super::wire::MAX_STRING_BYTES;
-use crate::ids::StringId;
+use crate::ids::{StringId, ThreadId};
 use crate::tables::{Location, NameTable, Site, Tables};
 
 /// Where a chunk is closed, so that it stays far from the largest one allowed.
@@ -54,7 +54,11 @@ impl Table {
 
     /// The largest number an entry can have. A site's must leave a bit for bare lines.
     fn highest(self) -> u64 {
-        if self == Table::Sites { u64::from(u32::MAX >> 1) } else { u64::from(u32::MAX) }
+        match self {
+            Table::Names(NameTable::Threads) => u64::from(ThreadId::HIGHEST.raw()),
+            Table::Sites => u64::from(u32::MAX >> 1),
+            _ => u64::from(u32::MAX),
+        }
     }
 
     /// What an entry is, for errors.

@@ -14,7 +14,7 @@
 //! | `varint` | numbers, and reading them off a slice |
 //! | `tags`, `encode`, `decode`, `fast` | single events: their tags, writing, reading, and reading the frequent ones quickly |
 //! | `increment` | the chunks that extend the tables |
-//! | `gather`, `events` | the chunk that holds events of all threads and their order, on the way out and in |
+//! | `gather`; `events`, `segments` | the chunk that holds events of all threads and their order, on the way out and in |
 //! | `reader`, `writer` | whole files |
 
 mod decode;
@@ -24,6 +24,7 @@ mod fast;
 mod gather;
 mod increment;
 mod reader;
+mod segments;
 mod tags;
 mod varint;
 mod wire;

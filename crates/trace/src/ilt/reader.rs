@@ -4,7 +4,7 @@
 //! leaves it, ends where its last whole chunk does, with a note; one that is damaged is an error
 //! there. In both cases everything before has been handed out.
 
-use super::events::{OpenEvents, PADDING};
+use super::events::OpenEvents;
 use super::wire::{self, CHUNK_HEADER, ChunkHeader, ChunkKind, Codec, FILE_HEADER, Version};
 use super::{Defect, Limits, increment};
 use crate::error::{Malformed, Place, TraceError};
@@ -145,7 +145,7 @@ impl<R: Read> IltReader<R> {
     fn read_payload(&mut self, header: &ChunkHeader) -> Result<Option<usize>, TraceError> {
         let stored_len = header.stored_len as usize;
         let raw_len = header.raw_len as usize;
-        grow(&mut self.payload, raw_len + PADDING);
+        grow(&mut self.payload, raw_len);
         let stored = match header.codec {
             Codec::Stored => &mut self.payload[..stored_len],
             Codec::Lz4 => {
@@ -229,7 +229,7 @@ impl<R: Read> IltReader<R> {
 
     /// Hands out events of the open chunk, and remembers what is wrong after them.
     fn hand_out(&mut self, most: usize, visitor: &mut impl Visitor) -> usize {
-        let wanted = (self.open.events() as usize).min(most);
+        let wanted = self.open.events().min(most);
         let (visited, mut defect) = self.open.visit(&self.payload, &self.limits, wanted, &self.tables, visitor);
         self.events += visited as u64;
         if defect.is_none() && self.open.events() == 0 {
