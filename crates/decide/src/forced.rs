@@ -5,7 +5,8 @@
 //! that executes y, x is executed before:
 //!
 //! - program order, fork, join and the other fixed orders say so; or
-//! - a read earlier in y's thread, which must have found what it found, could have found it only after x: every
+//! - a read earlier in y's thread, which must have found what it found (a loose one only if y's thread relies on it by
+//!   then), could have found it only after x: every
 //!   write that it accepts is x or comes after x. (Content that was there from the beginning needs nothing.)
 //! - y takes a lock, and x is the release, or comes before it, of another section of that lock whose beginning must
 //!   precede y.
@@ -38,9 +39,18 @@ impl Forced {
         let entries = width.checked_mul(outline.len()).filter(|entries| *entries <= MOST_ENTRIES)?;
         let mut forced = Forced { width, before: vec![0; entries], before_kept: vec![0; entries] };
         let locks = LockRanks::new(outline);
+        let mut settled: FxHashMap<StepId, Vec<StepId>> = FxHashMap::default();
+        for read in outline.loose.iter().flatten() {
+            if let Some(by) = outline.step(*read).settled {
+                settled.entry(by).or_default().push(*read);
+            }
+        }
         let mut row = vec![0; width];
         for step in (0..outline.len() as u32).map(StepId) {
             row.fill(0);
+            for read in settled.get(&step).into_iter().flatten() {
+                forced.include(outline, *read, &mut row);
+            }
             forced.enter(outline, &locks, step, &mut row);
             forced.row_mut(step, false).copy_from_slice(&row);
             forced.add_sources(outline, step, &mut row);
@@ -52,8 +62,10 @@ impl Forced {
     /// Whether these three steps cannot happen in this order.
     pub(crate) fn forbids(&self, outline: &Outline, [first, remote, second]: [StepId; 3]) -> bool {
         let (local, other) = (outline.step(first), outline.step(remote));
-        // The region's thread goes on after its first access, so that this one found what it found.
-        self.row(first, true)[other.thread.index()] > other.rank
+        // The region's thread goes on after its first access, so that this one found what it found; if it is loose,
+        // if something up to the second relies on it.
+        let is_kept = outline.reliant(first).is_some_and(|reliant| reliant <= second);
+        self.row(first, is_kept)[other.thread.index()] > other.rank
             || self.row(remote, false)[local.thread.index()] > outline.step(second).rank
     }
 
@@ -62,10 +74,10 @@ impl Forced {
         let facts = outline.step(step);
         if let Some(rank) = facts.rank.checked_sub(1) {
             let previous = outline.threads[facts.thread.index()][rank as usize];
-            self.include(outline, previous, row);
+            self.include_with(outline, previous, !outline.step(previous).is_loose, row);
         }
         for earlier in orders_into(outline, step) {
-            // Who is joined has found what it found.
+            // Who is joined has found what it found; others that come first here find nothing.
             self.include(outline, earlier, row);
         }
         if let Sync::Acquire(section) | Sync::WaitEnd(_, Some(section)) = facts.sync {
@@ -96,7 +108,7 @@ impl Forced {
         self.include_with(outline, step, outline.step(step).is_rmw || !reads, row);
     }
 
-    /// A step that is not the last of its thread, and all that must precede it.
+    /// A step that found what it found, and all that must precede it.
     fn include(&self, outline: &Outline, step: StepId, row: &mut [u32]) {
         self.include_with(outline, step, true, row);
     }

@@ -180,7 +180,8 @@ mod tests {
     /// The sweep over all states against a search for each triple; both answers are common.
     #[test]
     fn the_sweep_finds_what_searches_find() {
-        for (shape, cases) in [(Shape::PLAIN, 300), (Shape::MEMORY, 300), (Shape::WAITING, 300), (Shape::ALL, 500)] {
+        let shapes = [Shape::PLAIN, Shape::BOUND, Shape::MEMORY, Shape::WAITING, Shape::ALL];
+        for (shape, cases) in shapes.into_iter().zip([300, 300, 300, 300, 500]) {
             let counts = Cell::new([0, 0]);
             let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
                 failure_persistence: None,

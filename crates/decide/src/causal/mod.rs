@@ -14,6 +14,10 @@
 //! - A read whose thread goes on must find what it found: the last write before it must leave a content
 //!   that is known to be equal, or be the write that it saw. `rf` says which one it sees. The last step of a
 //!   thread may read anything.
+//! - A *loose* read may find anything until a step is executed that relies on it. Its thread passes on what it found
+//!   by writes that depend on it; who sees such a write, and must find what it found, needs the loose read to have
+//!   found what that found, in its turn. That is no circle: `kept` of a read leads to a write before it, and from there
+//!   to reads before that write.
 //! - A read-modify-write that reads something else writes nobody knows what: nothing else may see that.
 //! - Two sections of a lock that exclude each other are one after the other, if both are begun.
 //! - Signals are matched with waits, posts with semaphore waits; see [`sync`](self::sync).
@@ -38,11 +42,12 @@ mod sync;
 pub(crate) use clocks::orders_into;
 pub(crate) use reads::Written;
 
-use crate::outline::{Outline, Section, SectionId, StepId, Sync};
+use crate::outline::{Cell, Dependence, Outline, Section, SectionId, StepId, Sync};
 use clocks::Clocks;
 use interloper_order_sat::smtlib::Script;
 use interloper_order_sat::{Answer, Budget, Lit, Model, Node, Reason, Solver};
 use reads::ReadFormula;
+use interloper_trace::ThreadId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -58,6 +63,10 @@ pub(crate) struct Instance<'o> {
     clocks: Clocks,
     /// Of each step whether its reads find what they found; made when asked for.
     kept: FxHashMap<StepId, Lit>,
+    /// Of each thread whether it has been joined.
+    joined: FxHashMap<ThreadId, Lit>,
+    /// Of each thread and number, whether so many of its loose reads, from the first, find what they found.
+    first_kept: FxHashMap<(ThreadId, usize), Lit>,
     reads: FxHashMap<u32, ReadFormula>,
     exclusions: FxHashSet<(SectionId, SectionId)>,
     /// All constraints are there from the beginning.
@@ -136,6 +145,8 @@ impl<'o> Instance<'o> {
             relax,
             clocks,
             kept: FxHashMap::default(),
+            joined: FxHashMap::default(),
+            first_kept: FxHashMap::default(),
             reads: FxHashMap::default(),
             exclusions: FxHashSet::default(),
             is_eager: false,
@@ -342,13 +353,15 @@ impl<'o> Instance<'o> {
         if let Some(&known) = self.kept.get(&step) {
             return known;
         }
-        let goes_on = match self.outline.next(step) {
-            Some(next) if self.contains(next) => self.executed(next),
-            // The thread may stop here.
+        let goes_on = match self.outline.reliant(step) {
+            Some(reliant) if self.contains(reliant) => self.executed(reliant),
+            // The thread may stop before that.
             Some(_) => Lit::FALSE,
-            None => self.joined(step),
+            None => self.joined(self.outline.step(step).thread),
         };
-        let lit = if self.outline.step(step).is_rmw && goes_on != Lit::TRUE {
+        // What need not find what it found may do so all the same.
+        let is_open = self.outline.step(step).is_rmw || self.outline.step(step).is_loose;
+        let lit = if is_open && goes_on != Lit::TRUE {
             let lit = self.solver.fresh();
             self.solver.clause(&[!goes_on, lit]);
             lit
@@ -359,9 +372,11 @@ impl<'o> Instance<'o> {
         lit
     }
 
-    /// That the thread whose last step this is has been joined.
-    fn joined(&mut self, last: StepId) -> Lit {
-        let thread = self.outline.step(last).thread;
+    /// That a thread has been joined.
+    fn joined(&mut self, thread: ThreadId) -> Lit {
+        if let Some(&known) = self.joined.get(&thread) {
+            return known;
+        }
         let joins: Vec<StepId> = self
             .window
             .clone()
@@ -369,7 +384,44 @@ impl<'o> Instance<'o> {
             .filter(|step| self.outline.step(*step).sync == Sync::Join(thread))
             .collect();
         let lits: Vec<Lit> = joins.into_iter().map(|join| self.executed(join)).collect();
-        self.solver.or(&lits)
+        let joined = self.solver.or(&lits);
+        self.joined.insert(thread, joined);
+        joined
+    }
+
+    /// That what a step leaves in a cell is what it left there.
+    fn genuine(&mut self, step: StepId, cell: Cell) -> Lit {
+        if self.outline.step(step).is_rmw {
+            return self.kept(step);
+        }
+        let mut touches = self.outline.touches_of(step).iter().rev();
+        let write = touches.find(|touch| touch.cell == cell && touch.write.is_some());
+        match write.and_then(|write| self.outline.dependences.get(&write.event)) {
+            None => Lit::TRUE,
+            Some(Dependence::First(count)) => self.first_kept(self.outline.step(step).thread, *count),
+            Some(Dependence::On(reads)) => {
+                let reads: Vec<Lit> = reads.iter().map(|read| self.kept_or_past(*read)).collect();
+                self.solver.and(&reads)
+            }
+        }
+    }
+
+    /// That so many loose reads of a thread, from the first, find what they found.
+    fn first_kept(&mut self, thread: ThreadId, count: usize) -> Lit {
+        let reads = &self.outline.loose[thread.index()][..count];
+        let known = (1..=count).rev().find_map(|first| Some((first, *self.first_kept.get(&(thread, first))?)));
+        let (known, mut all) = known.unwrap_or((0, Lit::TRUE));
+        for (number, read) in reads.iter().enumerate().skip(known) {
+            let kept = self.kept_or_past(*read);
+            all = self.solver.and(&[all, kept]);
+            self.first_kept.insert((thread, number + 1), all);
+        }
+        all
+    }
+
+    /// That a read that comes before some step of the window finds what it found.
+    fn kept_or_past(&mut self, read: StepId) -> Lit {
+        if self.contains(read) { self.kept(read) } else { Lit::TRUE }
     }
 
     fn require_orders(&mut self) {

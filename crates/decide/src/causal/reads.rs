@@ -76,9 +76,9 @@ impl<'o> Instance<'o> {
             let sees = self.solver.fresh();
             let before = self.before(write.step, step);
             self.solver.clause(&[!sees, before]);
-            if self.outline.step(write.step).is_rmw {
-                let kept = self.kept(write.step);
-                self.solver.clause(&[!sees, kept]);
+            let genuine = self.genuine(write.step, cell);
+            if genuine != Lit::TRUE {
+                self.solver.clause(&[!sees, genuine]);
             }
             clause.push(sees);
             formula.sources.push((Some(write.step), sees));
@@ -108,11 +108,10 @@ impl<'o> Instance<'o> {
         let content = self.written_by(write, cell);
         // Who writes only when led astray is harmless as long as it is not.
         let is_accepted = content.is_none_or(|content| reading.accepts(Written { by: Some(write), content }));
-        let harmless = match (is_accepted, self.outline.step(write).is_rmw) {
-            (false, _) => Lit::FALSE,
-            (true, false) => return true,
-            (true, true) => self.kept(write),
-        };
+        let harmless = if is_accepted { self.genuine(write, cell) } else { Lit::FALSE };
+        if harmless == Lit::TRUE {
+            return true;
+        }
         let after = self.before(step, write);
         for (source, sees) in sources {
             match source {
@@ -146,17 +145,17 @@ impl<'o> Instance<'o> {
             if let Some(source) = source {
                 let before = self.before(source, step);
                 self.solver.clause(&[!sees, before]);
-                if self.outline.step(source).is_rmw {
-                    let kept = self.kept(source);
-                    self.solver.clause(&[!sees, kept]);
+                let genuine = self.genuine(source, cell);
+                if genuine != Lit::TRUE {
+                    self.solver.clause(&[!sees, genuine]);
                 }
             }
             for write in others.iter().filter(|write| Some(write.step) != source) {
-                let harmless = match (write.write.is_none() || is_wanted(write), self.outline.step(write.step).is_rmw) {
-                    (false, _) => Lit::FALSE,
-                    (true, false) => continue,
-                    (true, true) => self.kept(write.step),
-                };
+                let is_accepted = write.write.is_none() || is_wanted(write);
+                let harmless = if is_accepted { self.genuine(write.step, cell) } else { Lit::FALSE };
+                if harmless == Lit::TRUE {
+                    continue;
+                }
                 let earlier = source.map_or(Lit::FALSE, |source| self.before(write.step, source));
                 let after = self.before(step, write.step);
                 self.solver.clause(&[!sees, earlier, after, harmless]);

@@ -2,8 +2,9 @@
 
 use super::Instance;
 use super::reads::Written;
-use crate::outline::{Cell, Content, SectionId, StepId, Sync};
+use crate::outline::{Cell, Content, Dependence, SectionId, StepId, Sync, Touch};
 use interloper_order_sat::Model;
+use interloper_trace::ThreadId;
 use rustc_hash::FxHashMap;
 
 /// Who wrote a cell last, and whether that was what it wrote in the trace.
@@ -35,6 +36,8 @@ impl Instance<'_> {
     /// The reads that see what they must not, with whose write that is.
     fn violated_reads(&self, model: &Model, schedule: &[StepId]) -> Vec<(u32, Option<StepId>)> {
         let mut memory: FxHashMap<Cell, Last> = FxHashMap::default();
+        // Loose reads that found something else.
+        let mut strayed: FxHashMap<ThreadId, Vec<StepId>> = FxHashMap::default();
         let mut violated = Vec::new();
         for &step in schedule {
             let facts = self.outline.step(step);
@@ -52,18 +55,34 @@ impl Instance<'_> {
                 let last = memory.get(&touch.cell).copied().unwrap_or_else(start);
                 let is_satisfied = last.is_genuine && reading.accepts(last.written);
                 is_genuine &= is_satisfied || !facts.is_rmw;
-                if is_kept && !is_satisfied && !self.is_excused(model, number) {
-                    violated.push((number, last.written.by.filter(|by| self.contains(*by))));
+                if !is_satisfied && !self.is_excused(model, number) {
+                    if is_kept {
+                        violated.push((number, last.written.by.filter(|by| self.contains(*by))));
+                    }
+                    if facts.is_loose {
+                        strayed.entry(facts.thread).or_default().push(step);
+                    }
                 }
             }
             for number in from..to {
                 let touch = &self.outline.touches[number as usize];
                 if let Some(content) = touch.write.or((touch.may_write && !is_genuine).then_some(Content(None))) {
+                    let is_genuine = is_genuine
+                        && strayed.get(&facts.thread).is_none_or(|strayed| !self.depends(touch, strayed));
                     memory.insert(touch.cell, Last { written: Written { by: Some(step), content }, is_genuine });
                 }
             }
         }
         violated
+    }
+
+    /// Whether what a write leaves depends on one of these reads, which its thread has done before.
+    fn depends(&self, write: &Touch, reads: &[StepId]) -> bool {
+        match self.outline.dependences.get(&write.event) {
+            None => false,
+            Some(Dependence::First(_)) => true,
+            Some(Dependence::On(needed)) => needed.iter().any(|read| reads.contains(read)),
+        }
     }
 
     /// Whether a read may have seen something outside of the window, in a relaxed model.
@@ -72,11 +91,11 @@ impl Instance<'_> {
         model.value(self.relax) && self.may_see_outside(&reading, touch)
     }
 
-    /// Whether the model has the thread of a step do more than that.
+    /// Whether the model has the thread of a step, or who joins it, do something that relies on it.
     fn goes_on(&self, model: &Model, step: StepId) -> bool {
         let is_executed = |step: StepId| model.position(self.node(step)) < model.position(self.end);
-        match self.outline.next(step) {
-            Some(next) => self.contains(next) && is_executed(next),
+        match self.outline.reliant(step) {
+            Some(reliant) => self.contains(reliant) && is_executed(reliant),
             None => {
                 let thread = self.outline.step(step).thread;
                 let mut joins = self.window.clone().map(StepId);

@@ -1,8 +1,9 @@
 //! From events to steps.
 
 use super::bytes::{Effect, Memory, part};
+use super::reliance::{Reliance, Reliances};
 use super::{
-    Cell, CellFacts, ConditionFacts, Content, Outline, Reading, Section, SectionId, SemaphoreFacts, Step, StepId, Sync,
+    Cell, CellFacts, ConditionFacts, Content, Dependence, Outline, Reading, Section, SectionId, SemaphoreFacts, Step, StepId, Sync,
     Touch, Wait, WaitId, WaitNeed,
 };
 use interloper_model::InitialValues;
@@ -12,8 +13,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 impl Outline {
     /// Outlines a trace.
     pub fn new(events: &[Event], tables: &Tables, initial: InitialValues) -> Outline {
-        let memory = Memory::survey(events, tables);
-        let mut builder = Builder::new(events, tables, memory);
+        let reliances = Reliances::survey(events);
+        let memory = Memory::survey(events, tables, &reliances);
+        let mut builder = Builder::new(events, tables, memory, reliances);
         for (index, event) in events.iter().enumerate() {
             builder.take(index as u64, event);
         }
@@ -24,6 +26,7 @@ impl Outline {
 struct Builder<'t> {
     tables: &'t Tables,
     memory: Memory,
+    reliances: Reliances,
     usage: Usage,
     steps: Vec<Step>,
     touches: Vec<Touch>,
@@ -44,6 +47,7 @@ struct Builder<'t> {
     /// Who has touched which object that was allocated in the trace.
     met: FxHashSet<(ThreadId, StringId)>,
     forks: FxHashMap<ThreadId, StepId>,
+    dependences: FxHashMap<u64, Dependence>,
     steps_of: FxHashMap<u64, StepId>,
 }
 
@@ -62,6 +66,12 @@ struct Thread {
     running: FxHashMap<OnceId, SectionId>,
     /// The generation of its latest arrival at each barrier.
     arrivals: FxHashMap<BarrierId, usize>,
+    /// Its loose reads.
+    loose: Vec<StepId>,
+    /// So many of them, from the first, everything relies on that comes after.
+    settled: usize,
+    /// Those on which the next step relies.
+    relied_on: Vec<StepId>,
 }
 
 #[derive(Default)]
@@ -112,12 +122,13 @@ impl Usage {
 }
 
 impl<'t> Builder<'t> {
-    fn new(events: &[Event], tables: &'t Tables, memory: Memory) -> Self {
+    fn new(events: &[Event], tables: &'t Tables, memory: Memory, reliances: Reliances) -> Self {
         let threads = events.iter().map(|event| event.thread.index() + 1).max().unwrap_or(0);
         let last_write = vec![None; memory.cells as usize];
         Builder {
             tables,
             memory,
+            reliances,
             usage: Usage::survey(events),
             steps: Vec::new(),
             touches: Vec::new(),
@@ -138,6 +149,7 @@ impl<'t> Builder<'t> {
             accessed: FxHashSet::default(),
             met: FxHashSet::default(),
             forks: FxHashMap::default(),
+            dependences: FxHashMap::default(),
             steps_of: FxHashMap::default(),
         }
     }
@@ -186,7 +198,10 @@ impl<'t> Builder<'t> {
             Op::OnceBegin(once) => self.begin_once(index, thread, once),
             Op::OnceEnd(once) => self.end_once(index, thread, once),
             Op::OncePass(once) => self.pass_once(index, thread, once),
+            Op::Branch { .. } => self.threads[thread.index()].rely_on_all(),
+            Op::Assume { .. } => self.assume(index, thread),
             Op::Fork(child) => {
+                self.threads[thread.index()].rely_on_all();
                 let step = self.step(index, thread, Sync::None);
                 self.forks.insert(child, step);
             }
@@ -216,13 +231,44 @@ impl<'t> Builder<'t> {
         let steps = &mut self.threads[thread.index()].steps;
         let rank = steps.len() as u32;
         steps.push(id);
-        self.steps.push(Step { thread, rank, events: (index, index), touches, is_rmw: false, sync });
+        let (is_rmw, is_loose, settled) = (false, false, None);
+        self.steps.push(Step { thread, rank, events: (index, index), touches, is_rmw, is_loose, settled, sync });
+        self.settle(thread, id);
         if rank == 0
             && let Some(&fork) = self.forks.get(&thread)
         {
             self.must.push((fork, id));
         }
         id
+    }
+
+    /// What a thread relies on has to be as it was for this step to be done.
+    fn settle(&mut self, thread: ThreadId, by: StepId) {
+        for read in std::mem::take(&mut self.threads[thread.index()].relied_on) {
+            self.steps[read.index()].settled.get_or_insert(by);
+        }
+    }
+
+    fn assume(&mut self, index: u64, thread: ThreadId) {
+        let thread = &mut self.threads[thread.index()];
+        match self.reliances.of(index) {
+            Reliance::OnAll => thread.rely_on_all(),
+            // A read without a step is always as it was.
+            Reliance::On(reads) => thread.relied_on.extend(reads.iter().filter_map(|read| self.steps_of.get(read))),
+        }
+    }
+
+    /// On what the value depends that a write leaves, if on anything that may change.
+    fn dependence(&self, write: u64, thread: ThreadId) -> Option<Dependence> {
+        if !self.reliances.is_dependent(write) {
+            return None;
+        }
+        match self.reliances.of(write) {
+            Reliance::OnAll => Some(Dependence::First(self.threads[thread.index()].loose.len())),
+            Reliance::On(reads) => {
+                Some(Dependence::On(reads.iter().filter_map(|read| self.steps_of.get(read)).copied().collect()))
+            }
+        }
     }
 
     fn access(&mut self, index: u64, event: &Event, effect: &Effect) {
@@ -232,6 +278,9 @@ impl<'t> Builder<'t> {
             Op::ReadModifyWrite(rmw) => (rmw.more, true),
             _ => (false, false),
         };
+        if is_rmw {
+            self.threads[thread.index()].rely_on_all();
+        }
         let open = self.threads[thread.index()].open.take();
         let begun = self.threads[thread.index()].open_from.take();
         let cells: Vec<(Cell, u64, u64)> = self.memory.cells(effect.span).collect();
@@ -241,6 +290,7 @@ impl<'t> Builder<'t> {
             // Of no interest to others; but what belongs together stays together.
             if let Some(open) = open {
                 self.steps[open.index()].events.1 = index;
+                self.settle(thread, open);
             }
             let thread = &mut self.threads[thread.index()];
             thread.open = open.filter(|_| more);
@@ -248,6 +298,14 @@ impl<'t> Builder<'t> {
             return;
         }
         let id = open.unwrap_or_else(|| self.step(begun.unwrap_or(index), thread, Sync::None));
+        self.settle(thread, id);
+        if self.reliances.is_loose(index) {
+            self.steps[id.index()].is_loose = true;
+            self.threads[thread.index()].loose.push(id);
+        }
+        if let Some(dependence) = self.dependence(index, thread) {
+            self.dependences.insert(index, dependence);
+        }
         for (cell, from, len) in cells {
             let writer = self.last_write[cell.index()];
             let read = effect.read.map(|value| Reading { content: part(value, from, len), writer });
@@ -422,11 +480,14 @@ impl<'t> Builder<'t> {
         for section in abandoned {
             self.steps[self.sections[section.index()].acquire.index()].sync = Sync::None;
         }
+        let (threads, loose) = self.threads.into_iter().map(|thread| (thread.steps, thread.loose)).unzip();
         Outline {
             steps: self.steps,
             touches: self.touches,
             cells,
-            threads: self.threads.into_iter().map(|thread| thread.steps).collect(),
+            threads,
+            loose,
+            dependences: self.dependences,
             sections: self.sections,
             locks: self.locks,
             waits,
@@ -437,6 +498,14 @@ impl<'t> Builder<'t> {
             must: self.must,
             steps_of: self.steps_of,
         }
+    }
+}
+
+impl Thread {
+    /// The next step relies on everything read so far.
+    fn rely_on_all(&mut self) {
+        self.relied_on.extend_from_slice(&self.loose[self.settled..]);
+        self.settled = self.loose.len();
     }
 }
 

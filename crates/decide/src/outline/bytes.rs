@@ -1,5 +1,6 @@
 //! Memory as cells: bytes that every access of the trace treats alike.
 
+use super::reliance::Reliances;
 use super::{Cell, Content};
 use interloper_trace::{Event, Location, LocationId, Op, StringId, Tables, ThreadId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -12,7 +13,8 @@ pub(super) enum Place {
     Unsized(LocationId),
 }
 
-/// How bytes are grouped. Only cells that can carry news from one thread to another have a number.
+/// How bytes are grouped. Only cells that can carry news have a number: from one thread to another, or, if what is
+/// written depends on what was read elsewhere, from a thread to itself.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     places: FxHashMap<Place, Layout>,
@@ -37,6 +39,8 @@ struct Touched {
     by: Option<ThreadId>,
     by_several: bool,
     written: bool,
+    /// Something else may be written than was.
+    dependent: bool,
 }
 
 /// The bytes of one access.
@@ -59,7 +63,7 @@ pub(super) struct Effect {
 const WORD: u64 = 8;
 
 impl Memory {
-    pub(super) fn survey(events: &[Event], tables: &Tables) -> Memory {
+    pub(super) fn survey(events: &[Event], tables: &Tables, reliances: &Reliances) -> Memory {
         let mut memory = Memory::default();
         for event in events {
             if let Some((location, 0, ..)) = access(&event.op) {
@@ -83,11 +87,11 @@ impl Memory {
             layout.touched = vec![Touched::default(); stretches];
             layout.cells = vec![None; stretches];
         }
-        for event in events {
+        for (at, event) in (0..).zip(events) {
             if let Some(Effect { span, write, .. }) = memory.effect(&event.op, tables) {
                 // One that failed may write in another schedule, if it is part of a wider one.
                 let may_write = write.is_some() || matches!(event.op, Op::ReadModifyWrite(_));
-                memory.touch(span, event.thread, may_write);
+                memory.touch(span, event.thread, may_write, reliances.is_dependent(at));
             } else if let Op::Free { object } = event.op {
                 for place in memory.objects.get(&object).into_iter().flatten() {
                     let layout = memory.places.get_mut(place).into_iter();
@@ -106,7 +110,8 @@ impl Memory {
             let Some(layout) = self.places.get_mut(&span.place) else { continue };
             for stretch in layout.stretches(span) {
                 let touched = layout.touched[stretch];
-                if touched.by_several && touched.written && layout.cells[stretch].is_none() {
+                let carries_news = touched.written && (touched.by_several || touched.dependent);
+                if carries_news && layout.cells[stretch].is_none() {
                     layout.cells[stretch] = Some(Cell(self.cells));
                     self.cells += 1;
                 }
@@ -114,10 +119,11 @@ impl Memory {
         }
     }
 
-    fn touch(&mut self, span: Span, thread: ThreadId, writes: bool) {
+    fn touch(&mut self, span: Span, thread: ThreadId, writes: bool, is_dependent: bool) {
         if let Some(layout) = self.places.get_mut(&span.place) {
             for stretch in layout.stretches(span) {
                 layout.touched[stretch].add(thread, writes);
+                layout.touched[stretch].dependent |= is_dependent;
             }
         }
     }

@@ -8,9 +8,14 @@
 //! mixed size touches several cells, each with its part of the value.
 //!
 //! One step is one event, or several accesses that nothing may come between (`more`).
+//!
+//! Where the trace says what depends on what was read, some reads are *loose*: their thread goes on whatever they
+//! find, up to a step that relies on them. Writes that depend on them are noted, and so is memory of one thread alone
+//! that such a write touches: it may carry news from a thread to itself.
 
 mod build;
 mod bytes;
+mod reliance;
 
 use interloper_trace::{LockMode, ThreadId};
 use rustc_hash::FxHashMap;
@@ -71,8 +76,21 @@ pub struct Outline {
     pub(crate) completions: FxHashMap<u32, Vec<StepId>>,
     /// Orders that hold in every schedule, from the earlier to the later.
     pub(crate) must: Vec<(StepId, StepId)>,
+    /// For each thread its loose reads, in order.
+    pub(crate) loose: Vec<Vec<StepId>>,
+    /// The writes that depend on loose reads, by event.
+    pub(crate) dependences: FxHashMap<u64, Dependence>,
     /// The step of each access that is in one.
     steps_of: FxHashMap<u64, StepId>,
+}
+
+/// On what the value depends that a write leaves.
+#[derive(Clone, Debug)]
+pub(crate) enum Dependence {
+    /// On so many loose reads of its thread, from the first.
+    First(usize),
+    /// On these.
+    On(Vec<StepId>),
 }
 
 /// One step of one thread.
@@ -87,6 +105,10 @@ pub(crate) struct Step {
     pub(crate) touches: (u32, u32),
     /// A read-modify-write, successful or not: if it reads something else, there is no saying what it writes.
     pub(crate) is_rmw: bool,
+    /// A read that may find anything for its thread to go on.
+    pub(crate) is_loose: bool,
+    /// The first step of its thread that is not done unless a loose read found what it found, if there is one.
+    pub(crate) settled: Option<StepId>,
     pub(crate) sync: Sync,
 }
 
@@ -239,6 +261,12 @@ impl Outline {
     pub(crate) fn next(&self, step: StepId) -> Option<StepId> {
         let Step { thread, rank, .. } = *self.step(step);
         self.threads[thread.index()].get(rank as usize + 1).copied()
+    }
+
+    /// The first step of the same thread that is not done unless this one found what it found. If there is none,
+    /// there may still be a join of the thread.
+    pub(crate) fn reliant(&self, step: StepId) -> Option<StepId> {
+        if self.step(step).is_loose { self.step(step).settled } else { self.next(step) }
     }
 
     /// How many steps there are.

@@ -23,8 +23,9 @@
 //!    the read; one of two sections of a lock ends before the other begins. A cycle refutes.
 //!
 //! Both take only conditions that every schedule must meet, so that leaving some out (what is further away than
-//! a window, what is accessed in pieces or in several sizes or after it was freed, condition variables, semaphores,
-//! barriers) rejects less, never more. What is not rejected need not be feasible: there is no search.
+//! a window, what is accessed in pieces or in several sizes or after it was freed, reads whose value is bound to an
+//! expression, condition variables, semaphores, barriers) rejects less, never more. What is not rejected need not be
+//! feasible: there is no search.
 //!
 //! A triple that the observed order already shows is never rejected.
 //!
@@ -34,7 +35,7 @@
 //! pass, finds out where to look, [`Filter`], a second one, holds for each question what is needed until it is
 //! answered. A question costs logarithmic time and what its region (paper) or its surroundings (sound) hold.
 //! Memory is bounded by the questions and what their regions hold, the locations and locks with a clock each, and
-//! the different values of each location; not by the length of the trace.
+//! the different values of each location, and the reads that are bound; not by the length of the trace.
 //!
 //! The paper's rule is held to the printed algorithm ([`mod@reference`]), the sound one to all schedules of random
 //! traces of every kind, also with very little of the surroundings (tests of `ladder`, which knows what a schedule

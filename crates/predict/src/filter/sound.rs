@@ -9,6 +9,9 @@
 //! - a lock that is held: if another thread's section of that lock must have begun, it must have ended. Only the
 //!   last section of each thread is remembered, which may miss something.
 //!
+//! A read whose value is bound to an expression may find anything as long as nothing depends on that, which is not
+//! looked into: such reads say nothing here.
+//!
 //! A region's first access must find what it found, since the second follows; the remote access and the second
 //! may find anything. So a triple has no schedule if the remote access must precede the first one *with* what that
 //! one reads, or the second must precede the remote one *without*.
@@ -20,7 +23,7 @@ use super::survey::Locations;
 use super::{Question, Rejection};
 use interloper_model::{AccessKind, HeldLocks, LockChange, access_of};
 use interloper_trace::{Event, EventIndex, LocationId, LockId, LockMode, Op, ThreadId, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// For each thread, the position after the last of its events that must have happened; shared until it changes.
@@ -31,6 +34,8 @@ pub(super) struct Sound {
     questions: Vec<Question>,
     rejections: Vec<Option<Rejection>>,
     locations: Locations,
+    /// Accesses whose value read is bound.
+    bound: FxHashSet<u64>,
     /// What is to be looked at, last first, by position.
     agenda: Vec<(u64, Look, usize)>,
     threads: Vec<ThreadState>,
@@ -79,7 +84,12 @@ struct Section {
 
 impl Sound {
     /// A pass that looks at so many steps around each question.
-    pub(super) fn new(questions: Vec<Question>, locations: Locations, surroundings: usize) -> Self {
+    pub(super) fn new(
+        questions: Vec<Question>,
+        locations: Locations,
+        bound: FxHashSet<u64>,
+        surroundings: usize,
+    ) -> Self {
         let mut agenda = Vec::new();
         for (at, question) in questions.iter().enumerate().filter(|(_, question)| !question.is_observed()) {
             if question.remote < question.first {
@@ -95,6 +105,7 @@ impl Sound {
             rejections: vec![None; questions.len()],
             questions,
             locations,
+            bound,
             agenda,
             threads: Vec::new(),
             writes: Vec::new(),
@@ -186,8 +197,8 @@ impl Sound {
             self.writes.resize_with(location.index() + 1, || None);
         }
         let is_rmw = matches!(event.op, Op::ReadModifyWrite(_));
-        let (source, others) =
-            if kind.reads() { self.find(event.thread, location, read) } else { (None, Others::NONE) };
+        let is_told = kind.reads() && (is_rmw || !self.bound.contains(&index));
+        let (source, others) = if is_told { self.find(event.thread, location, read) } else { (None, Others::NONE) };
         let access = Access { location, source, others, found: read, writes: kind.writes(), left: written, is_rmw };
         self.recent.push(index, event.thread, What::Access(access));
         if kind.writes() {

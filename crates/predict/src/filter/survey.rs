@@ -6,7 +6,7 @@ use super::sound::Sound;
 use super::{Filter, Pass, Question, Rejection, Rule};
 use crate::triple::Triple;
 use interloper_model::{AccessKind, InitialValues, access_of};
-use interloper_trace::{Event, EventIndex, LocationId, Op, StringId, Tables, ThreadId, Value};
+use interloper_trace::{BoundValue, Event, EventIndex, LocationId, Op, StringId, Tables, ThreadId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The first pass in progress.
@@ -59,8 +59,12 @@ impl Survey {
     pub fn observe(&mut self, index: EventIndex, event: &Event) {
         self.has_branches |= matches!(event.op, Op::Branch { .. });
         let Some((location, kind)) = access_of(&event.op) else {
-            if let Op::Free { object } = event.op {
-                self.memory.freed.entry(object).or_insert(index.0);
+            match event.op {
+                Op::Free { object } => {
+                    self.memory.freed.entry(object).or_insert(index.0);
+                }
+                Op::Bind { of: BoundValue::Read, .. } => self.memory.bind(event.thread),
+                _ => {}
             }
             return;
         };
@@ -75,8 +79,8 @@ impl Survey {
         let pass = match self.rule {
             Rule::Paper => Pass::Paper(Box::new(Paper::new(self.questions, &self.neighbours, self.has_branches))),
             Rule::Sound => {
-                let locations = self.memory.finish(tables, self.initial);
-                Pass::Sound(Box::new(Sound::new(self.questions, locations, self.surroundings)))
+                let (locations, bound) = self.memory.finish(tables, self.initial);
+                Pass::Sound(Box::new(Sound::new(self.questions, locations, bound, self.surroundings)))
             }
         };
         Filter { pass }
@@ -114,6 +118,10 @@ struct Memory {
     goes_on: bool,
     /// When objects were first freed.
     freed: FxHashMap<StringId, u64>,
+    /// The last access of each thread.
+    last: Vec<u64>,
+    /// Accesses whose value read is bound to an expression.
+    bound: FxHashSet<u64>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -179,6 +187,10 @@ impl Memory {
             _ => return,
         };
         let is_piece = more | std::mem::replace(&mut self.goes_on, more);
+        if event.thread.index() >= self.last.len() {
+            self.last.resize(event.thread.index() + 1, 0);
+        }
+        self.last[event.thread.index()] = index;
         let facts = &mut self.locations[location.index()];
         facts.last = index;
         facts.is_piece |= is_piece && kind.reads();
@@ -197,7 +209,13 @@ impl Memory {
         }
     }
 
-    fn finish(self, tables: &Tables, initial: InitialValues) -> Locations {
+    /// What a thread has read last is bound, if it was a read; of other accesses it is not asked.
+    fn bind(&mut self, thread: ThreadId) {
+        self.bound.extend(self.last.get(thread.index()));
+    }
+
+    /// What is known about locations, and which accesses are bound.
+    fn finish(self, tables: &Tables, initial: InitialValues) -> (Locations, FxHashSet<u64>) {
         let mut left_out = self.overlapping(tables);
         self.add_reused(tables, &mut left_out);
         let default = match initial {
@@ -208,7 +226,7 @@ impl Memory {
             matters: facts.is_shared && facts.is_written && !facts.is_piece && !is_left_out,
             initial: facts.initial.or(default),
         });
-        Locations { uses: uses.collect(), writes: self.writes }
+        (Locations { uses: uses.collect(), writes: self.writes }, self.bound)
     }
 
     /// Adds the locations that are accessed after their object was freed.

@@ -1,7 +1,7 @@
 //! What is enabled, and what steps do.
 
 use super::Program;
-use super::memory::Content;
+use super::memory::{Cell, Content};
 use super::program::{Action, Effect, Touch};
 use super::state::{Once, State, ThreadState, Wait};
 use interloper_model::AccessKind;
@@ -10,7 +10,7 @@ use interloper_trace::{BarrierId, ConditionId, LockId, LockMode, OnceId, Op, Sem
 /// What a step did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Whether all it read was as observed. If not, the thread is stuck.
+    /// Whether all it read was as observed. If not, the thread is stuck, unless the read is loose.
     pub satisfied: bool,
 }
 
@@ -23,13 +23,19 @@ pub enum Obstacle {
     /// It has read something else than observed.
     #[error("the thread has read something else than observed, at its last step")]
     Stuck,
+    /// What it would do depends on something that it has read otherwise than observed.
+    #[error("the thread's path depends on event {read}, which has read something else than observed")]
+    Astray {
+        /// The read.
+        read: usize,
+    },
     /// It does not exist yet.
     #[error("the thread is not forked yet, which event {fork} does")]
     NotForked {
         /// The fork.
         fork: usize,
     },
-    /// The thread it joins is not done.
+    /// The thread it joins is not done, or not as observed.
     #[error("thread {child} to be joined is not done", child = child.raw())]
     NotDone {
         /// The thread to be joined.
@@ -91,6 +97,7 @@ impl Program<'_> {
             semaphores: self.semaphores.clone(),
             barriers: vec![0; self.barriers],
             onces: vec![Once::default(); self.onces],
+            strayed: Vec::new(),
         }
     }
 
@@ -112,6 +119,9 @@ impl Program<'_> {
             && !self.is_done(state, fork)
         {
             return Some(Obstacle::NotForked { fork });
+        }
+        if let Some(read) = self.astray_before(state, thread) {
+            return Some(Obstacle::Astray { read });
         }
         actions.iter().find_map(|action| self.obstacle_to(state, thread, &action.effect))
     }
@@ -146,9 +156,13 @@ impl Program<'_> {
             }
             accesses => self.access(state, accesses),
         };
+        let strayed = actions.iter().find(|action| !satisfied && self.flow.is_loose(action.event));
+        if let Some(read) = strayed {
+            state.stray(read.event);
+        }
         let thread = &mut state.threads[thread.index()];
         thread.position += 1;
-        thread.stuck = !satisfied;
+        thread.stuck = !satisfied && strayed.is_none();
         Ok(Outcome { satisfied })
     }
 
@@ -189,6 +203,24 @@ impl Program<'_> {
         position.and_then(|position| self.threads[thread.index()].step(position)).unwrap_or_default()
     }
 
+    /// A read that has strayed, on which it depends whether a thread comes to its next step, and does it.
+    fn astray_before(&self, state: &State, thread: ThreadId) -> Option<usize> {
+        if state.strayed.is_empty() {
+            return None;
+        }
+        let steps = &self.threads[thread.index()];
+        let position = state.threads[thread.index()].position;
+        let last = |step: u32| Some(self.places[steps.step(step)?.last()?.event].number as usize);
+        let from = position.checked_sub(1).and_then(last).map_or(0, |last| last + 1);
+        let events = &steps.events[from..=last(position)?];
+        events.iter().find_map(|event| self.astray_at(state, *event))
+    }
+
+    /// A read that has strayed, on which it depends whether an event happens.
+    pub(super) fn astray_at(&self, state: &State, event: usize) -> Option<usize> {
+        self.flow.led_astray(self.events, event, &state.strayed)
+    }
+
     fn obstacle_to(&self, state: &State, thread: ThreadId, effect: &Effect) -> Option<Obstacle> {
         let held = |lock, mode| state.rival(thread, lock, mode).map(|holder| Obstacle::Held { lock, holder });
         match *effect {
@@ -221,9 +253,10 @@ impl Program<'_> {
                 (after_end && !state.onces[once.index()].ended).then_some(Obstacle::NotRun(once))
             }
             Effect::Join(child) => {
-                let state = &state.threads[child.index()];
-                let done = state.position as usize == self.threads[child.index()].steps.len() && !state.stuck;
-                (!done).then_some(Obstacle::NotDone { child })
+                let them = &state.threads[child.index()];
+                let done = them.position as usize == self.threads[child.index()].steps.len() && !them.stuck;
+                let astray = state.strayed.iter().any(|read| self.events[*read].thread == child);
+                (!done || astray).then_some(Obstacle::NotDone { child })
             }
             Effect::Allocate
             | Effect::Free
@@ -305,7 +338,7 @@ impl Program<'_> {
             }
             if touch == Touch::Write || touch == (Touch::ReadModifyWrite { success: true }) {
                 for cell in cells {
-                    state.memory[cell.segment as usize] = cell.leaves;
+                    state.memory[cell.segment as usize] = self.left_by(state, action.event, cell);
                 }
             }
         }
@@ -316,12 +349,22 @@ impl Program<'_> {
                 for cell in self.memory.cells(action.event) {
                     match touch {
                         Touch::Read => {}
-                        Touch::Write => state.memory[cell.segment as usize] = cell.leaves,
+                        Touch::Write => {
+                            state.memory[cell.segment as usize] = self.left_by(state, action.event, cell);
+                        }
                         Touch::ReadModifyWrite { .. } => state.memory[cell.segment as usize] = Content::TAINTED,
                     }
                 }
             }
         }
         satisfied
+    }
+
+    /// What a write leaves in one of its cells.
+    fn left_by(&self, state: &State, write: usize, cell: &Cell) -> Content {
+        match self.flow.is_doubtful(self.events, write, &state.strayed) {
+            true => Content::TAINTED,
+            false => cell.leaves,
+        }
     }
 }

@@ -6,9 +6,11 @@
 //! What is in a segment is a [`Content`]. Two writers leave the same content if no read can tell them
 //! apart: if their values are known and equal, and no read that observed one of them would take it for
 //! its identity alone. And segments that only one thread touches, or none changes, are left out: what is
-//! read there is as observed in every schedule. That keeps states few and small, and changes no answer.
+//! read there is as observed in every schedule, unless what is written there depends on what was read elsewhere.
+//! That keeps states few and small, and changes no answer.
 
 use super::InitialValues;
+use super::flow::Flow;
 use interloper_trace::{Event, LocationId, Op, StringId, Tables, ThreadId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
@@ -18,7 +20,8 @@ use std::ops::Range;
 pub(super) struct Content(u32);
 
 impl Content {
-    /// What a read-modify-write left that found something else than observed. Satisfies no read.
+    /// What a read-modify-write left that found something else than observed, or a write whose value depends on a
+    /// read that did. Satisfies no read.
     pub(super) const TAINTED: Content = Content(0);
 }
 
@@ -47,10 +50,10 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    pub(super) fn new(events: &[Event], tables: &Tables, initial: InitialValues) -> Self {
+    pub(super) fn new(events: &[Event], tables: &Tables, initial: InitialValues, flow: &Flow) -> Self {
         let layout = Layout::new(events, tables);
         let mut history = History::new(&layout, initial);
-        let of_event = events.iter().map(|event| history.event(event)).collect();
+        let of_event = (0..).zip(events).map(|(at, event)| history.event(event, flow.is_dependent(at))).collect();
         history.contents(of_event)
     }
 
@@ -258,6 +261,8 @@ struct Current {
     is_shared: bool,
     /// Some event writes it, or may taint it.
     is_changed: bool,
+    /// Some event may write something else than observed.
+    is_dependent: bool,
 }
 
 impl<'t> History<'t> {
@@ -273,12 +278,13 @@ impl<'t> History<'t> {
                 toucher: None,
                 is_shared: false,
                 is_changed: false,
+                is_dependent: false,
             })
             .collect();
         History { layout, policy, cells: Vec::new(), segments }
     }
 
-    fn event(&mut self, event: &Event) -> Range<u32> {
+    fn event(&mut self, event: &Event, is_dependent: bool) -> Range<u32> {
         let first = self.cells.len() as u32;
         if let Op::Free { object } = event.op {
             for range in self.layout.objects.get(&object).cloned().unwrap_or_default() {
@@ -292,6 +298,9 @@ impl<'t> History<'t> {
                 let part = |value: Value| self.layout.part(value, touch.size, segment, begin);
                 self.touch(event, segment, touch.read.map(part), touch.written.map(part));
             }
+        }
+        for cell in &self.cells[first as usize..] {
+            self.segments[cell.segment as usize].is_dependent |= is_dependent;
         }
         first..self.cells.len() as u32
     }
@@ -345,7 +354,8 @@ impl<'t> History<'t> {
         let segments: Vec<Option<(u32, Content)>> = (0..)
             .zip(&self.segments)
             .map(|(segment, current)| {
-                (current.is_shared && current.is_changed).then(|| {
+                let matters = current.is_dependent || (current.is_shared && current.is_changed);
+                matters.then(|| {
                     let content = contents.number(segment, current.initial, current.initial_identified);
                     initial.push(content);
                     (initial.len() as u32 - 1, content)

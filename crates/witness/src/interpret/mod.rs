@@ -20,7 +20,8 @@
 //! - **Reads.** The observed writer of a byte is the last write of it, or free of its object, before the
 //!   read in the trace, or the initial state. The byte is *satisfied* if its writer is the observed one, or
 //!   if what is there and what was read are both known, and equal. A read is satisfied if all bytes are.
-//!   A thread is *stuck* after a step with a read that was not: it does nothing more.
+//!   A thread is *stuck* after a step with a read that was not: it does nothing more; unless the read is *loose*
+//!   (below).
 //! - **Read-modify-writes** read, then write if they succeeded. One that is not satisfied *taints* its bytes:
 //!   what is there is unknown, and satisfies no read, whatever that observed. In a triple it is a read. In a
 //!   step of several accesses all reads have to be satisfied, or all its read-modify-writes are not.
@@ -45,9 +46,42 @@
 //!   threads use a barrier as it waits for, and else restricts schedules more than need be.
 //! - **Once.** A begin is enabled if no other begin is without its end. A pass comes after some end, unless
 //!   no end was observed before it.
-//! - **Everything else** ([`is_effect_free`]) is enabled whenever the thread is not stuck, and changes
-//!   nothing. The machine passes over it: a thread has done such events when it does its next step, and
-//!   needs to do none to be joined.
+//! - **Everything else** ([`is_effect_free`]) is enabled whenever the thread is not stuck, and not led astray
+//!   (below), and changes nothing. The machine passes over it: a thread has done such events when it does its next
+//!   step, and needs to do none to be joined.
+//!
+//! # Values that may change
+//!
+//! Where a trace says what depends on what was read, a read need not return what it returned for its thread to go on
+//! as it did. These rules are about *bound* reads, and without any they say nothing.
+//!
+//! - **Bound** is a read whose value is bound to an expression, its *variable*, by the thread before its next access
+//!   or input. Expressions are *made of* the reads that the variables in them stand for. An expression is *clear*
+//!   once it has been introduced, by the only event of the trace that binds a read or an input to it or defines it,
+//!   and, if it is an operation, its operands were clear when it was.
+//! - **Loose** is a bound read that is a step of its own and no read-modify-write, whose variable no other event
+//!   introduces. Not loose are reads of an expression that another thread mentions, that has an operand that is not
+//!   clear, or that is made of more than 64 reads.
+//! - A loose read that is not satisfied has *strayed*: what it returned is not known. Its thread goes on, and is *led
+//!   astray* where it comes to an event that depends on a read that has strayed; that event is not enabled, and with
+//!   it nothing that comes after. An assumption depends on the reads that its expression is made of; on all earlier
+//!   loose reads of its thread, if that is not clear. So do branches (nobody says what they depend on),
+//!   read-modify-writes (whether they write depends on what they compare with) and forks (the new thread is handed
+//!   something). A join is enabled only if no read of the thread has strayed (it may have handed something back).
+//! - The value of a write depends on the reads that the expression is made of that it is bound to, or all of them if
+//!   there are several; on all earlier loose reads of its thread, if one is not clear or there is none. If one of
+//!   them has strayed, the write *taints* its bytes, as above.
+//!
+//! So a read that must be satisfied must see a write that was not tainted: one all of whose reads were satisfied in
+//! their turn by such writes. That is no circle, since a read comes after the write that it sees, and that after the
+//! reads it depends on.
+//!
+//! Why this is right: by induction over the steps, everything executed is what the program would do. A thread's path,
+//! the objects it accesses and their sizes are decided by branches and assumptions it has passed (that is what a
+//! recorder promises that binds reads, see `docs/trace-format.md`), and these depend on values only that are as
+//! observed. What is tainted is any value, and nothing was concluded from it.
+//!
+//! # Triples
 //!
 //! Three accesses of one location, the first and last of one thread and the second of another, are *shown* by
 //! a schedule that executes them in this order with kinds that fit a [`Pattern`](interloper_model::Pattern).
@@ -56,12 +90,14 @@
 //! |---|---|
 //! | `program` | the trace taken apart |
 //! | `memory` | bytes, writers and values |
+//! | `flow` | what depends on what was read |
 //! | `waits` | which waiter a signal wakes |
 //! | `state` | where a schedule has got to |
 //! | `machine` | what is enabled, and what steps do |
 //! | `order` | whether an order of events is in the model |
 //! | `footprint` | what steps have in common |
 
+mod flow;
 mod footprint;
 mod machine;
 mod memory;
@@ -79,6 +115,7 @@ pub use order::{Defect, check_order};
 pub use program::is_effect_free;
 pub use state::State;
 
+use flow::Flow;
 use interloper_trace::Event;
 use memory::Memory;
 use program::{Place, ThreadSteps};
@@ -88,6 +125,7 @@ use program::{Place, ThreadSteps};
 pub struct Program<'t> {
     events: &'t [Event],
     memory: Memory,
+    flow: Flow,
     threads: Vec<ThreadSteps>,
     places: Vec<Place>,
     /// What semaphores begin with.

@@ -136,11 +136,13 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// An event without effect, which only a stuck thread cannot execute.
+    /// An event without effect, which only a thread cannot execute that is stuck or led astray.
     fn pass(&self, position: usize, event: usize) -> Result<(), Defect> {
-        match self.state.threads[self.program.events[event].thread.index()].stuck {
-            true => Err(Defect::NotEnabled { position, event, obstacle: Obstacle::Stuck }),
-            false => Ok(()),
+        let is_stuck = self.state.threads[self.program.events[event].thread.index()].stuck;
+        let astray = self.program.astray_at(&self.state, event).map(|read| Obstacle::Astray { read });
+        match is_stuck.then_some(Obstacle::Stuck).or(astray) {
+            Some(obstacle) => Err(Defect::NotEnabled { position, event, obstacle }),
+            None => Ok(()),
         }
     }
 

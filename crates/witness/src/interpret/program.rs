@@ -1,5 +1,6 @@
 //! A trace taken apart into what each thread does, step by step.
 
+use super::flow::Flow;
 use super::memory::{Memory, allocations};
 use super::waits::spurious_ends;
 use super::{InitialValues, Program};
@@ -121,9 +122,11 @@ impl<'t> Program<'t> {
         for (at, event) in events.iter().enumerate() {
             builder.event(at, event);
         }
+        let flow = Flow::new(events);
         Program {
             events,
-            memory: Memory::new(events, tables, initial),
+            memory: Memory::new(events, tables, initial, &flow),
+            flow,
             semaphores: semaphore_starts(events, tables),
             barriers: count(events, tables.barrier_count(), |op| barrier_of(op).map(BarrierId::index)),
             onces: count(events, tables.once_count(), |op| once_of(op).map(OnceId::index)),

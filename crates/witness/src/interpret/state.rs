@@ -5,7 +5,7 @@ use interloper_trace::{ConditionId, LockId, LockMode, ThreadId};
 use std::hash::{Hash, Hasher};
 
 /// Where a schedule of a [`Program`](super::Program) has got to: how far each thread is, what memory
-/// holds, who is stuck, who was notified.
+/// holds, who is stuck, who was notified, what has strayed.
 ///
 /// Locks, semaphores, barriers and once-initialisers follow from how far the threads are. They are kept
 /// at hand, and take no part in comparing and hashing. States of different programs cannot be compared.
@@ -18,6 +18,8 @@ pub struct State {
     /// How many have arrived at each barrier.
     pub(super) barriers: Vec<u32>,
     pub(super) onces: Vec<Once>,
+    /// The loose reads that were not satisfied, ascending.
+    pub(super) strayed: Vec<usize>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -64,7 +66,13 @@ impl State {
     pub(crate) fn size(&self) -> usize {
         const FIXED: usize = 32;
         let counts = self.semaphores.len() + self.barriers.len() + self.onces.len();
-        FIXED + self.memory.len() + 8 * self.threads.len() + 4 * self.holds.len() + counts
+        FIXED + self.memory.len() + self.strayed.len() + 8 * self.threads.len() + 4 * self.holds.len() + counts
+    }
+
+    /// A loose read was not satisfied.
+    pub(super) fn stray(&mut self, read: usize) {
+        let at = self.strayed.partition_point(|known| *known < read);
+        self.strayed.insert(at, read);
     }
 
     /// Another thread that holds this lock in a mode that conflicts.
@@ -116,7 +124,7 @@ impl State {
 
 impl PartialEq for State {
     fn eq(&self, other: &Self) -> bool {
-        self.threads == other.threads && self.memory == other.memory
+        self.threads == other.threads && self.memory == other.memory && self.strayed == other.strayed
     }
 }
 
@@ -126,5 +134,6 @@ impl Hash for State {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         self.threads.hash(hasher);
         self.memory.hash(hasher);
+        self.strayed.hash(hasher);
     }
 }

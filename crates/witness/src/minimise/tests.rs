@@ -117,7 +117,7 @@ fn check(trace: &Trace, dice: &[u8], tally: &Cell<Tally>) -> Result<(), TestCase
 /// What is called the least is the least, by brute force, and what is not is valid and no worse.
 #[test]
 fn the_least_is_the_least() {
-    for (shape, cases) in [(Shape::PLAIN, 400), (Shape::MEMORY, 400), (Shape::ALL, 2000)] {
+    for (shape, cases) in [(Shape::PLAIN, 400), (Shape::BOUND, 400), (Shape::MEMORY, 400), (Shape::ALL, 2000)] {
         let tally = Cell::new(Tally::default());
         let mut runner =
             TestRunner::new(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) });

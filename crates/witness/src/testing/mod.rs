@@ -82,6 +82,8 @@ pub struct Shape {
     pub allocations: bool,
     /// Events without effect.
     pub effect_free: bool,
+    /// Expressions: reads and writes that are bound to them, assumptions, branches; some of them muddled.
+    pub bound: bool,
 }
 
 impl Shape {
@@ -108,7 +110,11 @@ impl Shape {
         unknown_values: false,
         allocations: false,
         effect_free: false,
+        bound: false,
     };
+
+    /// Loads, stores and locks, with what depends on what was read.
+    pub const BOUND: Shape = Shape { events: 18, bound: true, ..Shape::PLAIN };
 
     /// All that is about memory: sizes, pieces, values, objects.
     pub const MEMORY: Shape = Shape {
@@ -138,7 +144,7 @@ impl Shape {
         ..Shape::PLAIN
     };
 
-    /// Everything.
+    /// Everything but expressions.
     pub const ALL: Shape = Shape {
         rmw: true,
         overlaps: true,
