@@ -145,6 +145,11 @@ agreement! {
     onces: Shape { onces: true, events: 20, ..NO_LOCKS }, 1000;
     mixed_sizes: Shape { overlaps: true, pieces: true, objects: 1, ..NO_LOCKS }, 1500;
     lifetimes: Shape { allocations: true, ..NO_LOCKS }, 1000;
+    bound: Shape::BOUND, 3000;
+    bound_without_locks: Shape { locking: false, objects: 1, ..Shape::BOUND }, 3000;
+    bound_with_read_modify_writes_and_forks: Shape { rmw: true, forks: true, ..Shape::BOUND }, 2000;
+    bound_memory: Shape { bound: true, ..Shape::MEMORY }, 1500;
+    bound_everything: Shape { bound: true, ..Shape::ALL }, 1500;
     without_values: Shape { unknown_values: true, unsized_accesses: true, ..Shape::PLAIN }, 1000;
 }
 
@@ -154,6 +159,11 @@ proptest! {
     /// Windows may leave things undecided, but what they say is right.
     #[test]
     fn windows_tell_the_truth(trace in traces(Shape::ALL), size in 2..16usize) {
+        agrees(&trace, &cut(size))?;
+    }
+
+    #[test]
+    fn windows_of_bound_reads_tell_the_truth(trace in traces(Shape { events: 24, ..Shape::BOUND }), size in 2..16usize) {
         agrees(&trace, &cut(size))?;
     }
 
@@ -177,6 +187,15 @@ proptest! {
 
     #[test]
     fn laziness_does_not_show_in_memory(trace in traces(Shape { events: 24, ..Shape::MEMORY }), size in 3..40usize) {
+        agrees(&trace, &Limits { eager: 0, ..whole() })?;
+        agrees(&trace, &Limits { eager: 0, ..cut(size) })?;
+    }
+
+    #[test]
+    fn laziness_does_not_show_with_bound_reads(
+        trace in traces(Shape { rmw: true, forks: true, ..Shape::BOUND }),
+        size in 3..40usize,
+    ) {
         agrees(&trace, &Limits { eager: 0, ..whole() })?;
         agrees(&trace, &Limits { eager: 0, ..cut(size) })?;
     }

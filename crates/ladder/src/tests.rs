@@ -30,18 +30,26 @@ proptest! {
     #[test]
     fn what_is_feasible_is_found(trace in traces(Shape { rmw: true, forks: true, shared_locks: true, ..Shape::PLAIN })) {
         let trace = load(trace);
-        let program = Program::new(&trace.events, &trace.tables, InitialValues::Zero);
-        let Some(feasible) = feasible_triples_within(&program, RegionSources::default_choice(), 20_000) else {
-            return Ok(());
-        };
-        let climb = climb(&trace, &every_triple(), &|_| {}).expect("witnesses are good");
-        let found: BTreeSet<(usize, usize, usize)> = climb
-            .findings
-            .iter()
-            .filter(|finding| matches!(finding.standing, Standing::Feasible(_)))
-            .map(|finding| at(&finding.triple))
-            .collect();
-        prop_assert_eq!(found, feasible);
+        let Some(feasible) = all_feasible(&trace) else { return Ok(()) };
+        prop_assert_eq!(found(&trace), feasible);
+    }
+
+    /// So it is where reads may change, with locks and without; and there can happen what can happen if they may not,
+    /// and nothing that locks forbid.
+    #[test]
+    fn what_is_feasible_is_found_where_reads_may_change(
+        with_locks in traces(Shape { forks: true, ..Shape::BOUND }),
+        without_locks in traces(Shape { rmw: true, locking: false, ..Shape::BOUND }),
+    ) {
+        for trace in [with_locks, without_locks].map(load) {
+            let Some(feasible) = all_feasible(&trace) else { return Ok(()) };
+            let found = found(&trace);
+            prop_assert_eq!(&found, &feasible);
+            let possible: BTreeSet<_> = possible(&trace).iter().map(at).collect();
+            prop_assert!(found.is_subset(&possible));
+            let Some(feasible) = all_feasible(&unbound(&trace)) else { return Ok(()) };
+            prop_assert!(feasible.is_subset(&found));
+        }
     }
 
     /// What other solvers are given says the same: as many questions have a model as triples can happen, whether all
@@ -88,6 +96,28 @@ proptest! {
             prop_assert_eq!(undecided, 0);
         }
     }
+}
+
+/// Every triple that some schedule shows, by brute force; none if there are too many schedules.
+fn all_feasible(trace: &Trace) -> Option<BTreeSet<(usize, usize, usize)>> {
+    let program = Program::new(&trace.events, &trace.tables, InitialValues::Zero);
+    feasible_triples_within(&program, RegionSources::default_choice(), 20_000)
+}
+
+/// Every triple that the ladder calls feasible.
+fn found(trace: &Trace) -> BTreeSet<(usize, usize, usize)> {
+    let climb = climb(trace, &every_triple(), &|_| {}).expect("witnesses are good");
+    let feasible = climb.findings.iter().filter(|finding| matches!(finding.standing, Standing::Feasible(_)));
+    feasible.map(|finding| at(&finding.triple)).collect()
+}
+
+/// The same trace, with nothing said about what reads are bound to.
+fn unbound(trace: &Trace) -> Trace {
+    let unbound = |event: &Event| match event.op {
+        Op::Bind { .. } => Event { op: Op::Mark { code: 0 }, ..*event },
+        _ => *event,
+    };
+    Trace { events: trace.events.iter().map(unbound).collect(), tables: trace.tables.clone() }
 }
 
 /// Every possible triple.
@@ -174,6 +204,8 @@ soundness! {
     sound_with_memory_of_all_kinds: Shape::MEMORY, 6000, WHOLE, 0;
     sound_with_waiting: Shape::WAITING, 6000, WHOLE, 0;
     sound_with_everything: Shape::ALL, 6000, WHOLE, 0;
+    sound_with_bound_reads: Shape::BOUND, 6000, WHOLE, 0;
+    sound_with_bound_reads_in_memory: Shape { bound: true, ..Shape::MEMORY }, 6000, WHOLE, 0;
     sound_without_values: Shape { unknown_values: true, unsized_accesses: true, ..Shape::PLAIN }, 6000, WHOLE, 0;
     sound_in_narrow_surroundings: Shape { events: 20, rmw: true, forks: true, ..Shape::PLAIN }, 6000, 2..16, 0;
     sound_in_narrow_surroundings_of_all_kinds: Shape { events: 20, ..Shape::ALL }, 10000, 2..16, 0;

@@ -1,4 +1,5 @@
 mod naive;
+mod truth;
 
 use super::*;
 use crate::testing::{Shape, Trace, traces};
