@@ -86,6 +86,7 @@ fn decided(finding: &Finding) -> Decided<'_> {
                 schedule: witness.schedule.to_string(),
                 switches: witness.switches as u64,
                 least: witness.is_least,
+                changed: witness.changed.iter().map(|read| *read as u64).collect(),
             };
             (Verdict::Feasible, None, Some(witness))
         }
@@ -219,6 +220,7 @@ fn executed<'a>(caught: &'a Caught, recorded: &str) -> Decided<'a> {
                 schedule: confirmation.schedule.to_string(),
                 switches: confirmation.schedule.switches(),
                 least: false,
+                changed: Vec::new(),
             });
             decided.execution = Some(Execution {
                 ended: confirmation.ending.outcome.to_string(),

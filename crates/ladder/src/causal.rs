@@ -7,7 +7,7 @@ use interloper_model::{Pattern, RegionSources, StateId};
 use interloper_predict::Triple;
 use interloper_predict::filter::{Rule, filter};
 use interloper_trace::{LockId, LockMode};
-use interloper_witness::interpret::{Defect, Program};
+use interloper_witness::interpret::{Defect, Program, changed_reads};
 use interloper_witness::minimise::{Budget, minimise};
 use interloper_witness::{EventSchedule, OrderError};
 use rustc_hash::FxHashMap;
@@ -130,6 +130,8 @@ pub struct Witness {
     pub switches: usize,
     /// Whether no schedule does with fewer.
     pub is_least: bool,
+    /// Reads that find something else than observed although their threads go on: nothing depends on them there.
+    pub changed: Vec<usize>,
 }
 
 /// What must not happen.
@@ -291,6 +293,8 @@ impl<'t> Judge<'t> {
             .map_err(|defect| LadderError::BadWitness { events, defect })?;
         let schedule = EventSchedule::of_order(&self.trace.events, &minimised.order)
             .map_err(|error| LadderError::BadOrder { events, error })?;
+        let changed = changed_reads(&self.program, &minimised.order)
+            .map_err(|defect| LadderError::BadWitness { events, defect })?;
         let is_other = minimised.order != order && order.len() <= LONGEST_ORIGINAL;
         Ok(Witness {
             order: minimised.order,
@@ -298,6 +302,7 @@ impl<'t> Judge<'t> {
             schedule,
             switches: minimised.switches,
             is_least: minimised.proved,
+            changed,
         })
     }
 }

@@ -181,7 +181,11 @@ fn details(html: &mut Html, finding: &Finding, best: Option<&Order>) {
         let least = if witness.least { "; none has fewer" } else { "" };
         let switches = count(witness.switches, "context switch", "context switches");
         html.raw("<dt>Witness</dt><dd>").text(&format!("a schedule of {switches}{least}")).raw("<br>");
-        html.element("code", "schedule", &text::clipped(&witness.schedule, 4_000)).raw("</dd>");
+        html.element("code", "schedule", &text::clipped(&witness.schedule, 4_000));
+        if let Some(changed) = interloper_report::words::changed(&witness.changed) {
+            html.raw("<br>").text(&changed);
+        }
+        html.raw("</dd>");
     }
     if let Some(execution) = &finding.execution {
         executed(html, execution);

@@ -334,8 +334,14 @@ fn picture(wish: &Wish, finding: &Finding, trace: &RecordedTrace, shown: &[u32],
     }
     let order: Vec<u32> = picks.iter().map(|&pick| all[pick]).collect();
     let marks = positions.map(|position| Some(picks.binary_search(&position?).ok()? as u32));
+    // Once a read has found something else, values need not be those recorded.
+    let changed = finding.witness.as_ref().filter(|_| wish.schedule.is_some()).map(|witness| &witness.changed[..]);
+    let is_recorded = |position: usize| {
+        let changed = changed.unwrap_or_default();
+        changed.is_empty() || !all[..=position].iter().any(|&at| changed.contains(&u64::from(at)))
+    };
     let seen = [0, 1, 2].map(|role: usize| match (accesses[role], positions[role]) {
-        (Some(access), Some(position)) => seen(trace, &all, access, position, wish.schedule.is_some()),
+        (Some(access), Some(position)) if is_recorded(position) => seen(trace, &all, access, position, wish.schedule.is_some()),
         _ => Seen::default(),
     });
     let region_name = region.and_then(|(begin, _)| match trace.events.get(begin as usize)?.op {
@@ -434,8 +440,8 @@ fn selection(order: &[u32], accesses: [Option<usize>; 3], trace: &RecordedTrace)
     .collect()
 }
 
-/// What an access read and wrote. In a schedule of recorded events, the last read of a thread may find something
-/// else than it did; everything else finds what was recorded.
+/// What an access read and wrote. In a schedule of recorded events in which no read has changed so far, the last read
+/// of a thread may find something else than it did; everything else finds what was recorded.
 fn seen(trace: &RecordedTrace, order: &[u32], access: usize, position: usize, is_schedule: bool) -> Seen {
     let event = &trace.events[access];
     let is_last = || !order[position + 1..].iter().any(|&at| trace.events[at as usize].thread == event.thread);

@@ -166,6 +166,8 @@ fields! {
         switches: u64,
         /// Whether none has fewer.
         least: bool,
+        /// Reads that find something else than recorded although their threads go on.
+        changed: Vec<u64>,
     }
 
     /// What a program did when a violation was executed.

@@ -357,6 +357,9 @@ pub struct Witness {
     pub switches: u64,
     /// Whether no schedule does with fewer, as far as it is known.
     pub least: bool,
+    /// The reads that find something else than recorded although their threads go on; left out if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<u64>,
 }
 
 /// Whether the observed order is conflict-serializable.

@@ -76,6 +76,7 @@ fn witness(value: &Value) -> Option<Witness> {
         schedule: text(&value["schedule"])?,
         switches: value["switches"].as_u64()?,
         least: value["least"].as_bool().unwrap_or(false),
+        changed: value["changed"].as_array().into_iter().flatten().filter_map(Value::as_u64).collect(),
     })
 }
 

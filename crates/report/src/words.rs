@@ -112,6 +112,22 @@ fn confirmed_sentence(finding: &Finding, local: &str, remote: &str) -> String {
     format!("{happened}, and {harmless}{}.{explained}", Printable(harm))
 }
 
+/// That reads of a schedule find something else than recorded, if any do.
+pub fn changed(reads: &[u64]) -> Option<String> {
+    const MOST: usize = 5;
+    let (last, rest) = reads.split_last()?;
+    let told: Vec<String> = rest.iter().take(MOST).map(u64::to_string).collect();
+    let which = match (rest.is_empty(), reads.len() > MOST + 1) {
+        (true, _) => format!("The read at event {last} finds"),
+        (false, false) => format!("The reads at events {} and {last} find", told.join(", ")),
+        (false, true) => format!("The reads at events {} and {} more find", told.join(", "), reads.len() - MOST),
+    };
+    Some(format!(
+        "{which} something else than recorded, on which nothing depends that is done here; values that come of it may \
+         differ from those recorded, too."
+    ))
+}
+
 /// What is said about whether a serial order explains an execution.
 pub(crate) const ATOMICITIES: [&str; 4] = ["proved by condition", "proved exactly", "atomic after all", "unknown"];
 

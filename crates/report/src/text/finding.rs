@@ -146,6 +146,9 @@ fn evidence(out: &mut String, finding: &Finding, options: &Options<'_>) {
             false => Printable(&witness.schedule).to_string(),
         };
         paragraph(out, options, "Schedule", &format!("{switches}{least}: {schedule}"));
+        if let Some(changed) = words::changed(&witness.changed) {
+            paragraph(out, options, "Values", &changed);
+        }
     }
     let trace = finding.execution.as_ref().and_then(|execution| execution.trace.as_deref().zip(execution.events));
     match (trace, &finding.trace) {

@@ -111,7 +111,7 @@ mod waits;
 pub(crate) use footprint::{Resource, StepId};
 pub use interloper_model::InitialValues;
 pub use machine::{Obstacle, Outcome};
-pub use order::{Defect, check_order};
+pub use order::{Defect, changed_reads, check_order};
 pub use program::is_effect_free;
 pub use state::State;
 

@@ -75,6 +75,25 @@ pub enum Defect {
 ///
 /// Events without effect may be left out. Where signals have a choice, a choice that fits will do.
 pub fn check_order(program: &Program<'_>, order: &[usize], triple: Option<[usize; 3]>) -> Result<(), Defect> {
+    execute(program, order, triple)?.judge()
+}
+
+/// The reads of an order that return something else than observed although their thread goes on.
+pub fn changed_reads(program: &Program<'_>, order: &[usize]) -> Result<Vec<usize>, Defect> {
+    let run = execute(program, order, None)?;
+    let goes_on = |read: &usize| {
+        let mut later = order.iter().rev().take_while(|event| *event != read);
+        later.any(|event| program.events[*event].thread == program.events[*read].thread)
+    };
+    Ok(run.state.strayed.into_iter().filter(goes_on).collect())
+}
+
+/// Executes an order to its end.
+fn execute<'a, 't>(
+    program: &'a Program<'t>,
+    order: &'a [usize],
+    triple: Option<[usize; 3]>,
+) -> Result<Run<'a, 't>, Defect> {
     let mut run = Run {
         program,
         order,
@@ -103,7 +122,7 @@ pub fn check_order(program: &Program<'_>, order: &[usize], triple: Option<[usize
             run.show(piece, outcome.satisfied);
         }
     }
-    run.judge()
+    Ok(run)
 }
 
 struct Run<'a, 't> {
