@@ -137,6 +137,73 @@ fn what_is_infeasible_is_proved_so() {
     assert_eq!(verdict([1, 6, 4]).as_deref(), Some("feasible"));
 }
 
+/// One thread reads a hint that another leaves after a write, and then updates what that has written: as JSON Lines,
+/// with `more` where the hint has been read.
+fn hinted(bound: bool, more: &str) -> String {
+    let bind = |expr: &str, of: &str| match bound {
+        true => format!(r#"{{"thread":"A","op":"bind","expr":"{expr}","of":"{of}"}}"#),
+        false => r#"{"thread":"A","op":"mark","code":0}"#.to_owned(),
+    };
+    let access = |thread: &str, op: &str, target: &str, value: u32| {
+        format!(r#"{{"thread":"{thread}","op":"{op}","target":"{target}","size":4,"value":{value}}}"#)
+    };
+    let lines = [
+        access("B", "write", "balance", 10),
+        access("B", "write", "hint", 7),
+        r#"{"thread":"A","op":"begin","target":"deposit"}"#.to_owned(),
+        access("A", "read", "hint", 7),
+        bind("e0", "read"),
+        more.to_owned(),
+        access("A", "read", "balance", 10),
+        bind("e1", "read"),
+        r#"{"thread":"A","op":"define","expr":"e2","width":32,"bits":1}"#.to_owned(),
+        r#"{"thread":"A","op":"define","expr":"e3","operator":"add","width":32,"operands":["e1","e2"]}"#.to_owned(),
+        access("A", "write", "balance", 11),
+        bind("e3", "written"),
+        r#"{"thread":"A","op":"end","target":"deposit"}"#.to_owned(),
+    ];
+    lines.iter().filter(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect()
+}
+
+/// A read may find something else if the trace says what depends on it, and that nothing does.
+#[test]
+fn reads_may_change_on_which_nothing_depends() {
+    let folder = Folder::new();
+    let decided = |bound: bool, more: &str| {
+        folder.write("t.jsonl", hinted(bound, more));
+        let result = folder.analyze_by("causal", "t.jsonl", "--all --explain-infeasible");
+        let findings = result["findings"].as_array().unwrap();
+        assert_eq!(findings.len(), 1);
+        findings[0].clone()
+    };
+    let verdict = |bound: bool, more: &str| decided(bound, more)["verdict"].as_str().unwrap().to_owned();
+
+    // By what A has read, B is done before it begins. But it only adds to one of the values.
+    assert_eq!(verdict(false, ""), "infeasible");
+    let finding = decided(true, "");
+    assert_eq!(finding["verdict"], "feasible");
+    let witness = json!({"schedule": "il1:e:1x5.0x1.1x4", "switches": 2, "least": true, "changed": [3, 5]});
+    assert_eq!(finding["witness"], witness);
+    let text = folder.cli("analyze t.jsonl").stdout;
+    let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("The reads at events 3 and 5 find something else than recorded"), "{text}");
+    let filtered = folder.analyze_by("filtered", "t.jsonl", "--all");
+    assert_eq!(filtered["counts"]["plausible"], 1, "the filter keeps what can happen");
+
+    // The path depends on the hint; nobody says on what a branch depends, or it says so.
+    assert_eq!(verdict(true, r#"{"thread":"A","op":"assume","expr":"e0","holds":true}"#), "infeasible");
+    assert_eq!(verdict(true, r#"{"thread":"A","op":"branch","count":1}"#), "infeasible");
+    // It is copied, and has to be found there again: but for what was copied was something else.
+    let copied = |expr: &str| {
+        let copy = |op: &str| format!(r#"{{"thread":"A","op":"{op}","target":"copy","size":4,"value":7}}"#);
+        let constant = r#"{"thread":"A","op":"define","expr":"e9","width":32,"bits":7}"#;
+        let bind = format!(r#"{{"thread":"A","op":"bind","expr":"{expr}","of":"written"}}"#);
+        [constant, &copy("write"), &bind, &copy("read")].join("\n")
+    };
+    assert_eq!(verdict(true, &copied("e0")), "infeasible");
+    assert_eq!(verdict(true, &copied("e9")), "feasible");
+}
+
 #[test]
 fn a_result_without_findings_has_the_same_fields() {
     let found = trace(std_lines(LOST_UPDATE)).analyze("t.std", "");

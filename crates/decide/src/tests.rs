@@ -2,7 +2,9 @@
 
 use crate::{Ask, Candidate, Class, Decision, Limits, Outline, Unknown, decide};
 use interloper_model::{InitialValues, Pattern, RegionEdge, RegionSources, Regions, access_of};
-use interloper_trace::{Event, EventIndex, Op};
+use interloper_trace::{
+    Access, BoundValue, Event, EventIndex, Expr, ExprId, Op, Operator, Region, RegionSource, SiteId, Tables, Value,
+};
 use interloper_witness::interpret::{self, Program, check_order};
 use interloper_witness::reference::feasible_triples_within;
 use interloper_witness::testing::{Shape, Trace, traces};
@@ -103,6 +105,45 @@ fn agrees(trace: &Trace, limits: &Limits) -> Result<(), TestCaseError> {
 fn show(events: &[Event]) -> String {
     let lines = events.iter().enumerate().map(|(at, event)| format!("{at}: T{} {:?}", event.thread.raw(), event.op));
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// An expression of 64 reads says what it depends on, one of more says that all of them matter.
+#[test]
+fn expressions_of_many_reads() {
+    for (reads, can_change) in [(64, true), (65, false)] {
+        let trace = summed(reads);
+        // The first read comes before the write that it had found, the second after it.
+        let order: Vec<usize> = vec![3, 0, 6];
+        let program = Program::new(&trace.events, &trace.tables, interpret::InitialValues::Zero);
+        assert_eq!(check_order(&program, &order, Some([3, 0, 6])).is_ok(), can_change);
+        let outline = Outline::new(&trace.events, &trace.tables, InitialValues::Zero);
+        let candidate = candidates(&trace.events).into_iter().find(|candidate| indices(candidate) == (3, 0, 6));
+        let set = vec![candidate.expect("they are three accesses")];
+        let decisions = decide(&outline, &[set], Ask::Each, &whole(), &|_| {});
+        assert_eq!(matches!(decisions[0][0], Some(Decision::Feasible(_))), can_change);
+        assert_eq!(matches!(decisions[0][0], Some(Decision::Infeasible)), !can_change);
+    }
+}
+
+/// One thread adds up what it reads again and again, after another has written it.
+fn summed(reads: u32) -> Trace {
+    let mut tables = Tables::new();
+    let location = tables.intern_location("x", 0).expect("a location");
+    let [writer, reader] = ["writer", "reader"].map(|name| tables.intern_thread(name).expect("a thread"));
+    let access = Access { size: 4, value: Value::known(1), ..Access::bare(location) };
+    let region = Region { name: None, source: RegionSource::Annotated };
+    let mut ops = vec![(writer, Op::Write(access)), (reader, Op::RegionBegin(region))];
+    let (variable, sum) = (ExprId::new, |read: u32| ExprId::new(1000 + read));
+    ops.push((reader, Op::Define { id: sum(0), expr: Expr::Constant { width: 32, bits: 0 } }));
+    for read in 1..=reads {
+        let operands = [sum(read - 1), variable(read), variable(read)];
+        let expr = Expr::Apply { operator: Operator::Add, width: 32, operands };
+        ops.push((reader, Op::Read(access)));
+        ops.push((reader, Op::Bind { expr: variable(read), of: BoundValue::Read }));
+        ops.push((reader, Op::Define { id: sum(read), expr }));
+    }
+    let event = |(thread, op)| Event { thread, site: SiteId::UNKNOWN, op };
+    Trace { events: ops.into_iter().map(event).collect(), tables }
 }
 
 fn whole() -> Limits {

@@ -6,7 +6,7 @@ use interloper_trace::{BoundValue, Event, Expr, ExprId, Op, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
-/// So many reads an expression may be made of.
+/// So many reads an expression may be made of to be clear.
 const WIDEST: usize = 64;
 
 /// On which reads of its thread an event relies, by number of the event.
@@ -32,7 +32,7 @@ impl Reliances {
         if !events.iter().any(|event| matches!(event.op, Op::Bind { of: BoundValue::Read, .. })) {
             return Reliances::default();
         }
-        let mut reading = Reading { origins: origins(events), ..Reading::default() };
+        let mut reading = Reading { introductions: introductions(events), ..Reading::default() };
         for (at, event) in (0..).zip(events) {
             reading.take(at, event);
         }
@@ -78,22 +78,21 @@ impl Reliances {
     }
 }
 
-/// How an expression comes into the trace.
-#[derive(Clone, Copy)]
-struct Origin {
-    at: u64,
-    is_only: bool,
+/// How often an expression comes into the trace.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Introduced {
+    Once,
+    Repeatedly,
 }
 
-fn origins(events: &[Event]) -> FxHashMap<ExprId, Origin> {
-    let mut origins: FxHashMap<ExprId, Origin> = FxHashMap::default();
-    for (at, event) in (0..).zip(events) {
+fn introductions(events: &[Event]) -> FxHashMap<ExprId, Introduced> {
+    let mut introductions: FxHashMap<ExprId, Introduced> = FxHashMap::default();
+    for event in events {
         if let Op::Define { id: expr, .. } | Op::Bind { expr, of: BoundValue::Read } = event.op {
-            let is_only = !origins.contains_key(&expr);
-            origins.insert(expr, Origin { at, is_only });
+            introductions.entry(expr).and_modify(|known| *known = Introduced::Repeatedly).or_insert(Introduced::Once);
         }
     }
-    origins
+    introductions
 }
 
 /// The reads that an expression is made of.
@@ -106,7 +105,7 @@ enum Made {
 /// What the events so far have said.
 #[derive(Default)]
 struct Reading {
-    origins: FxHashMap<ExprId, Origin>,
+    introductions: FxHashMap<ExprId, Introduced>,
     made: FxHashMap<ExprId, Made>,
     threads: FxHashMap<ThreadId, Recent>,
     /// Who did the reads that are bound.
@@ -146,11 +145,11 @@ impl Reading {
             Op::Define { id, expr } => {
                 let made = match expr {
                     Expr::Constant { .. } => Made::Of(Rc::from([])),
-                    Expr::Apply { operands, .. } => self.compose(thread, &operands),
+                    Expr::Apply { operands, .. } => self.compose(thread, id, &operands),
                 };
                 self.made.insert(id, made);
             }
-            Op::Bind { expr, of: BoundValue::Read } => self.bind(at, thread, expr),
+            Op::Bind { expr, of: BoundValue::Read } => self.bind(thread, expr),
             Op::Bind { expr, of: BoundValue::Written } => {
                 let made = self.mention(thread, expr);
                 if let Some(Source::Write(write)) = self.threads.get(&thread).and_then(|recent| recent.value) {
@@ -182,12 +181,12 @@ impl Reading {
         *recent = Recent { value: Some(if is_strict { Source::Other } else { source }), goes_on: more };
     }
 
-    fn bind(&mut self, at: u64, thread: ThreadId, variable: ExprId) {
+    fn bind(&mut self, thread: ThreadId, variable: ExprId) {
         let made = match self.threads.get(&thread).and_then(|recent| recent.value) {
             Some(Source::Read(read)) => {
                 self.bound.insert(read);
                 self.readers.insert(read, thread);
-                if !self.origins.get(&variable).is_some_and(|origin| origin.is_only && origin.at == at) {
+                if !self.is_only(variable) {
                     self.strict.insert(read);
                 }
                 Made::Of(Rc::from([read]))
@@ -198,10 +197,14 @@ impl Reading {
         self.made.insert(variable, made);
     }
 
+    /// Whether one event alone introduces an expression.
+    fn is_only(&self, expr: ExprId) -> bool {
+        self.introductions.get(&expr) == Some(&Introduced::Once)
+    }
+
     /// A thread makes use of an expression, which may be another's.
     fn mention(&mut self, thread: ThreadId, expr: ExprId) -> Made {
-        let is_clear = self.origins.get(&expr).is_some_and(|origin| origin.is_only);
-        let made = self.made.get(&expr).filter(|_| is_clear).cloned().unwrap_or(Made::Unclear);
+        let made = self.made.get(&expr).filter(|_| self.is_only(expr)).cloned().unwrap_or(Made::Unclear);
         if let Made::Of(reads) = &made {
             let foreign = reads.iter().filter(|read| self.readers.get(read) != Some(&thread));
             self.strict.extend(foreign);
@@ -209,9 +212,9 @@ impl Reading {
         made
     }
 
-    fn compose(&mut self, thread: ThreadId, operands: &[ExprId]) -> Made {
+    fn compose(&mut self, thread: ThreadId, id: ExprId, operands: &[ExprId]) -> Made {
         let mut all: Vec<u64> = Vec::new();
-        let mut is_clear = true;
+        let mut is_clear = self.is_only(id);
         for operand in operands {
             match self.mention(thread, *operand) {
                 Made::Of(reads) => all.extend(reads.iter()),
@@ -220,9 +223,10 @@ impl Reading {
         }
         all.sort_unstable();
         all.dedup();
-        if !is_clear || all.len() > WIDEST {
-            self.strict.extend(all.drain(..));
+        if is_clear && all.len() <= WIDEST {
+            return Made::Of(Rc::from(all));
         }
-        if is_clear { Made::Of(Rc::from(all)) } else { Made::Unclear }
+        self.strict.extend(all);
+        Made::Unclear
     }
 }

@@ -6,7 +6,7 @@
 use interloper_trace::{BoundValue, Event, Expr, ExprId, Op, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Reads that an expression of more reads than that is made of are not loose.
+/// An expression of more reads than that is not clear.
 const MOST_READS: usize = 64;
 
 /// On which reads something depends.
@@ -225,7 +225,7 @@ impl<'t> Expressions<'t> {
                     Expr::Constant { .. } => Needs::Reads(Vec::new()),
                     Expr::Apply { operands, .. } => {
                         let operands = operands.map(|operand| self.mention(thread, operand));
-                        self.apply(operands)
+                        self.apply(id, operands)
                     }
                 };
                 self.known.insert(id, needs);
@@ -262,16 +262,15 @@ impl<'t> Expressions<'t> {
         needs
     }
 
-    /// What is made of operands.
-    fn apply(&mut self, operands: [Needs; 3]) -> Needs {
+    /// What an expression is made of, given what its operands are.
+    fn apply(&mut self, id: ExprId, operands: [Needs; 3]) -> Needs {
         let mut reads: Vec<usize> = operands.iter().flat_map(Needs::reads).copied().collect();
         reads.sort_unstable();
         reads.dedup();
-        let is_clear = !operands.contains(&Needs::All);
-        if is_clear && reads.len() <= MOST_READS {
+        if self.introduced.get(&id) == Some(&1) && !operands.contains(&Needs::All) && reads.len() <= MOST_READS {
             return Needs::Reads(reads);
         }
         self.rejected.extend(reads);
-        if is_clear { Needs::Reads(Vec::new()) } else { Needs::All }
+        Needs::All
     }
 }

@@ -57,11 +57,11 @@
 //!
 //! - **Bound** is a read whose value is bound to an expression, its *variable*, by the thread before its next access
 //!   or input. Expressions are *made of* the reads that the variables in them stand for. An expression is *clear*
-//!   once it has been introduced, by the only event of the trace that binds a read or an input to it or defines it,
-//!   and, if it is an operation, its operands were clear when it was.
+//!   once it has been introduced, by the only event of the trace that binds a read or an input to it or defines it;
+//!   if it is an operation, only if its operands were clear by then and it is made of no more than 64 reads.
 //! - **Loose** is a bound read that is a step of its own and no read-modify-write, whose variable no other event
-//!   introduces. Not loose are reads of an expression that another thread mentions, that has an operand that is not
-//!   clear, or that is made of more than 64 reads.
+//!   introduces. Not loose are the reads that a clear expression is made of which another thread mentions, or which
+//!   is an operand of one that is not clear.
 //! - A loose read that is not satisfied has *strayed*: what it returned is not known. Its thread goes on, and is *led
 //!   astray* where it comes to an event that depends on a read that has strayed; that event is not enabled, and with
 //!   it nothing that comes after. An assumption depends on the reads that its expression is made of; on all earlier

@@ -435,7 +435,8 @@ impl Naive<'_> {
             is_value && self.bindings(value, BoundValue::Read).iter().any(|(bind, _)| *bind == introduction)
         });
         let introduces = binds || matches!(self.event(introduction).op, Op::Define { .. });
-        introduction < at && introduces && operands.iter().all(|operand| self.is_clear(*operand, introduction))
+        let is_clear = operands.iter().all(|operand| self.is_clear(*operand, introduction));
+        introduction < at && introduces && is_clear && self.made_of(expr).len() <= 64
     }
 
     /// The reads that a clear expression is made of, among those that a variable may stand for.
@@ -468,7 +469,10 @@ impl Naive<'_> {
                 Op::Assume { expr, .. } | Op::Bind { expr, of: BoundValue::Written } => vec![expr],
                 _ => self.operands(at),
             };
-            let is_unclear = mentioned.iter().any(|expr| !self.is_clear(*expr, at));
+            let is_unclear = match event.op {
+                Op::Define { id, .. } => !self.is_clear(id, at + 1),
+                _ => false,
+            };
             mentioned.iter().any(|expr| {
                 let is_in = self.is_clear(*expr, at) && self.made_of(*expr).contains(&read);
                 is_in && (is_unclear || event.thread != thread)
