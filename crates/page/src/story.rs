@@ -341,7 +341,9 @@ fn picture(wish: &Wish, finding: &Finding, trace: &RecordedTrace, shown: &[u32],
         changed.is_empty() || !all[..=position].iter().any(|&at| changed.contains(&u64::from(at)))
     };
     let seen = [0, 1, 2].map(|role: usize| match (accesses[role], positions[role]) {
-        (Some(access), Some(position)) if is_recorded(position) => seen(trace, &all, access, position, wish.schedule.is_some()),
+        (Some(access), Some(position)) if is_recorded(position) => {
+            seen(trace, &all, access, position, wish.schedule.is_some())
+        }
         _ => Seen::default(),
     });
     let region_name = region.and_then(|(begin, _)| match trace.events.get(begin as usize)?.op {

@@ -67,8 +67,8 @@ impl Instance<'_> {
             for number in from..to {
                 let touch = &self.outline.touches[number as usize];
                 if let Some(content) = touch.write.or((touch.may_write && !is_genuine).then_some(Content(None))) {
-                    let is_genuine = is_genuine
-                        && strayed.get(&facts.thread).is_none_or(|strayed| !self.depends(touch, strayed));
+                    let is_genuine =
+                        is_genuine && strayed.get(&facts.thread).is_none_or(|strayed| !self.depends(touch, strayed));
                     memory.insert(touch.cell, Last { written: Written { by: Some(step), content }, is_genuine });
                 }
             }

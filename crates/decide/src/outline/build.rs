@@ -1,10 +1,12 @@
 //! From events to steps.
 
-use super::bytes::{Effect, Memory, part};
+use super::bytes::{Effect, Memory, cell_facts, part};
+use super::notices::account_for;
 use super::reliance::{Reliance, Reliances};
+use super::usage::Usage;
 use super::{
-    Cell, CellFacts, ConditionFacts, Content, Dependence, Outline, Reading, Section, SectionId, SemaphoreFacts, Step, StepId, Sync,
-    Touch, Wait, WaitId, WaitNeed,
+    Cell, ConditionFacts, Content, Dependence, Outline, Reading, Section, SectionId, SemaphoreFacts, Step, StepId,
+    Sync, Touch, Wait, WaitId, WaitNeed,
 };
 use interloper_model::InitialValues;
 use interloper_trace::{BarrierId, Event, LockId, LockMode, OnceId, Op, StringId, Tables, ThreadId, Wake};
@@ -84,41 +86,6 @@ struct Barrier {
 #[derive(Default)]
 struct Once {
     ends: Vec<StepId>,
-}
-
-/// What is used by more than one thread.
-#[derive(Default)]
-struct Usage {
-    locks: FxHashMap<LockId, Option<ThreadId>>,
-    onces: FxHashMap<OnceId, (u32, bool)>,
-}
-
-impl Usage {
-    fn survey(events: &[Event]) -> Usage {
-        let mut usage = Usage::default();
-        for event in events {
-            match event.op {
-                Op::Acquire { lock, .. }
-                | Op::TryAcquireFailed { lock, .. }
-                | Op::WaitBegin { lock, .. }
-                | Op::WaitEnd { lock, .. } => {
-                    let by = usage.locks.entry(lock).or_insert(Some(event.thread));
-                    *by = by.filter(|by| *by == event.thread);
-                }
-                Op::OnceEnd(once) => usage.onces.entry(once).or_default().0 += 1,
-                _ => {}
-            }
-        }
-        usage
-    }
-
-    fn is_contended(&self, lock: LockId) -> bool {
-        self.locks.get(&lock) == Some(&None)
-    }
-
-    fn runs(&self, once: OnceId) -> u32 {
-        self.onces.get(&once).map_or(0, |(runs, _)| *runs)
-    }
 }
 
 impl<'t> Builder<'t> {
@@ -515,74 +482,4 @@ fn grown<T: Default + Clone>(all: &mut Vec<T>, index: usize) -> &mut T {
         all.resize(index + 1, T::default());
     }
     &mut all[index]
-}
-
-fn cell_facts(touches: &[Touch], cells: u32, initial: InitialValues) -> Vec<CellFacts> {
-    let default = match initial {
-        InitialValues::Zero => Content(Some(0)),
-        InitialValues::Unknown => Content(None),
-    };
-    let mut all = vec![CellFacts { initial: default, touches: Vec::new(), writes: Vec::new() }; cells as usize];
-    for (number, touch) in touches.iter().enumerate() {
-        let facts = &mut all[touch.cell.index()];
-        // The first read that sees what was there from the beginning tells it.
-        if let Some(Reading { content, writer: None }) = touch.read
-            && content.0.is_some()
-            && !facts.touches.iter().any(|known| {
-                let known = &touches[*known as usize];
-                known.read.is_some_and(|read| read.writer.is_none() && read.content.0.is_some())
-            })
-        {
-            facts.initial = content;
-        }
-        facts.touches.push(number as u32);
-        if touch.write.is_some() || touch.may_write {
-            facts.writes.push(number as u32);
-        }
-    }
-    all
-}
-
-/// What each wait needed, in view of who could have woken it.
-///
-/// Signals go to the waiter that was woken first: if any assignment of signals to waiters explains
-/// the trace, this one does.
-fn account_for(waits: &[(Wait, Wake)], conditions: &[ConditionFacts]) -> (Vec<Wait>, FxHashMap<WaitId, StepId>) {
-    let mut all: Vec<Wait> = waits.iter().map(|(wait, _)| *wait).collect();
-    let mut notified: FxHashMap<WaitId, StepId> = FxHashMap::default();
-    for condition in conditions {
-        let mut notices: Vec<(StepId, bool)> = condition.signals.iter().map(|step| (*step, false)).collect();
-        notices.extend(condition.broadcasts.iter().map(|step| (*step, true)));
-        notices.sort_unstable();
-        for (notice, wakes_all) in notices {
-            let waiting = condition.waits.iter().copied().filter(|wait| {
-                let (wait_facts, _) = &waits[wait.index()];
-                let is_over = wait_facts.end.is_some_and(|end| end < notice);
-                wait_facts.begin < notice && !is_over && !notified.contains_key(wait)
-            });
-            if wakes_all {
-                let waiting: Vec<WaitId> = waiting.collect();
-                notified.extend(waiting.into_iter().map(|wait| (wait, notice)));
-            } else {
-                let key = |wait: &WaitId| {
-                    let (wait_facts, wake) = &waits[wait.index()];
-                    let end = wait_facts.end.filter(|_| *wake == Wake::Notified);
-                    (end.is_none(), end, *wait)
-                };
-                let chosen = waiting.min_by_key(key);
-                notified.extend(chosen.map(|wait| (wait, notice)));
-            }
-        }
-        for wait in &condition.waits {
-            let (facts, wake) = &waits[wait.index()];
-            all[wait.index()].need = match wake {
-                _ if facts.end.is_none() => WaitNeed::Nothing,
-                // One that was told and yet timed out had not noticed: there is no saying what it needs.
-                Wake::TimedOut if !notified.contains_key(wait) => WaitNeed::NoNotice,
-                Wake::Notified if notified.contains_key(wait) => WaitNeed::Notice,
-                Wake::TimedOut | Wake::Notified | Wake::Spurious => WaitNeed::Nothing,
-            };
-        }
-    }
-    (all, notified)
 }

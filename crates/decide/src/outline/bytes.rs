@@ -1,7 +1,8 @@
 //! Memory as cells: bytes that every access of the trace treats alike.
 
 use super::reliance::Reliances;
-use super::{Cell, Content};
+use super::{Cell, CellFacts, Content, Reading, Touch};
+use interloper_model::InitialValues;
 use interloper_trace::{Event, Location, LocationId, Op, StringId, Tables, ThreadId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -194,4 +195,31 @@ pub(super) fn part(value: Value, from: u64, len: u64) -> Content {
     }
     let mask = if len == WORD { u64::MAX } else { (1 << (8 * len)) - 1 };
     Content(value.get().map(|bits| bits >> (8 * from) & mask))
+}
+
+/// What happens to each cell.
+pub(super) fn cell_facts(touches: &[Touch], cells: u32, initial: InitialValues) -> Vec<CellFacts> {
+    let default = match initial {
+        InitialValues::Zero => Content(Some(0)),
+        InitialValues::Unknown => Content(None),
+    };
+    let mut all = vec![CellFacts { initial: default, touches: Vec::new(), writes: Vec::new() }; cells as usize];
+    for (number, touch) in touches.iter().enumerate() {
+        let facts = &mut all[touch.cell.index()];
+        // The first read that sees what was there from the beginning tells it.
+        if let Some(Reading { content, writer: None }) = touch.read
+            && content.0.is_some()
+            && !facts.touches.iter().any(|known| {
+                let known = &touches[*known as usize];
+                known.read.is_some_and(|read| read.writer.is_none() && read.content.0.is_some())
+            })
+        {
+            facts.initial = content;
+        }
+        facts.touches.push(number as u32);
+        if touch.write.is_some() || touch.may_write {
+            facts.writes.push(number as u32);
+        }
+    }
+    all
 }

@@ -15,7 +15,9 @@
 
 mod build;
 mod bytes;
+mod notices;
 mod reliance;
+mod usage;
 
 use interloper_trace::{LockMode, ThreadId};
 use rustc_hash::FxHashMap;

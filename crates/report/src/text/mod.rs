@@ -222,7 +222,12 @@ mod tests {
         let mut finding = Finding {
             id: "1ca6ec9067906c5f".to_owned(),
             verdict: Verdict::Confirmed,
-            witness: Some(Witness { schedule: "il1:s:0x4p.1x4p".to_owned(), switches: 1, least: false, changed: vec![] }),
+            witness: Some(Witness {
+                schedule: "il1:s:0x4p.1x4p".to_owned(),
+                switches: 1,
+                least: false,
+                changed: vec![],
+            }),
             replay: Some("interloper replay 1ca6ec90".to_owned()),
             ..testing::finding()
         };

@@ -37,8 +37,7 @@ impl Flow {
         let mut expressions = Expressions::new(events, &candidates);
         let mentions: Vec<Option<Needs>> = (0..events.len()).map(|at| expressions.event(at)).collect();
         let Expressions { rejected, accesses, .. } = expressions;
-        let loose: FxHashSet<usize> =
-            candidates.values().copied().filter(|read| !rejected.contains(read)).collect();
+        let loose: FxHashSet<usize> = candidates.values().copied().filter(|read| !rejected.contains(read)).collect();
         let mut flow = Flow { loose, ..Flow::default() };
         let mut has_loose: FxHashSet<ThreadId> = FxHashSet::default();
         for (at, event) in events.iter().enumerate() {

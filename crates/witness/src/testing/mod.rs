@@ -5,7 +5,10 @@
 //! shrunk. Memory, locks and waiters are simulated: what a read says is what was there, and a wait ends
 //! notified only if it was (unless the shape asks for lost signals).
 
+mod expressions;
 mod simulation;
+#[cfg(test)]
+mod tests;
 
 use crate::interpret::{Program, check_order};
 use interloper_trace::{Event, Op, Tables, ThreadId, Wake};

@@ -2,8 +2,8 @@
 
 use super::{Shape, Trace};
 use interloper_trace::{
-    Access, Attempt, BarrierId, BoundValue, ConditionId, Event, Expr, ExprId, LockId, LockMode, MemoryOrder, OnceId, Op, Operator, ReadModifyWrite, Region,
-    RegionSource, SemaphoreId, Site, SiteId, StringId, Tables, ThreadId, Value, Wake,
+    Access, Attempt, BarrierId, ConditionId, Event, ExprId, LockId, LockMode, MemoryOrder, OnceId, Op, ReadModifyWrite,
+    Region, RegionSource, SemaphoreId, Site, SiteId, StringId, Tables, ThreadId, Value, Wake,
 };
 use std::collections::BTreeMap;
 
@@ -76,7 +76,7 @@ pub(super) struct Simulation {
     once_ended: bool,
     sites: BTreeMap<i64, SiteId>,
     /// The expressions so far, with who introduced them.
-    expressions: Vec<(u32, ExprId)>,
+    pub(super) expressions: Vec<(u32, ExprId)>,
 }
 
 const FULL: &str = "a few names fit any table";
@@ -199,17 +199,7 @@ impl Simulation {
             Wish::Once => self.once(thread),
             Wish::Allocate => self.allocate(thread, with),
             Wish::Free => self.free(thread, with),
-            Wish::Define => {
-                let expr = match with % 4 {
-                    0 => Expr::Constant { width: 8, bits: u64::from(value) },
-                    _ => {
-                        let [one, other] = [with, with.rotate_right(3)].map(|with| self.expression(thread, with));
-                        Expr::Apply { operator: Operator::Add, width: 8, operands: [one, other, other] }
-                    }
-                };
-                let id = self.introduce(thread, value);
-                self.push(thread, Op::Define { id, expr });
-            }
+            Wish::Define => self.define(thread, with, value),
             Wish::Assume => {
                 let expr = self.expression(thread, with);
                 self.push(thread, Op::Assume { expr, holds: value & 1 == 1 });
@@ -228,7 +218,7 @@ impl Simulation {
         }
     }
 
-    fn push(&mut self, thread: u32, op: Op) {
+    pub(super) fn push(&mut self, thread: u32, op: Op) {
         self.threads[thread as usize].acted = true;
         // Few lines, so that threads come to the same place again.
         let line = (self.events.len() % 3) as i64 + 1;
@@ -289,40 +279,6 @@ impl Simulation {
         if self.shape.bound && !more {
             self.bind(thread, op, value);
         }
-    }
-
-    /// Binds what was accessed last, mostly.
-    fn bind(&mut self, thread: u32, op: Op, value: u8) {
-        let dice = value >> 5;
-        match op {
-            Op::Write(_) if dice % 2 == 0 => {
-                let expr = self.expression(thread, u32::from(value) >> 2);
-                self.push(thread, Op::Bind { expr, of: BoundValue::Written });
-            }
-            Op::Read(_) | Op::ReadModifyWrite(_) if dice < 5 => {
-                let expr = self.introduce(thread, value);
-                self.push(thread, Op::Bind { expr, of: BoundValue::Read });
-            }
-            _ => {}
-        }
-    }
-
-    /// An expression for a thread to mention: mostly one of its own, but it may be another's, or not there.
-    fn expression(&self, thread: u32, with: u32) -> ExprId {
-        let own: Vec<ExprId> = self.expressions.iter().filter(|known| known.0 == thread).map(|known| known.1).collect();
-        let with = with as usize;
-        match with % 16 {
-            15 => self.expressions.get(with / 16).map_or(ExprId::new(99), |known| known.1),
-            _ => own.get(own.len().wrapping_sub(1 + with / 3 % 3)).copied().unwrap_or(ExprId::new(99)),
-        }
-    }
-
-    /// A new expression; rarely one that has been introduced before.
-    fn introduce(&mut self, thread: u32, value: u8) -> ExprId {
-        let again = self.expressions.first().filter(|_| value % 32 == 31).map(|known| known.1);
-        let id = again.unwrap_or(ExprId::new(self.expressions.len() as u32));
-        self.expressions.push((thread, id));
-        id
     }
 
     fn acquire(&mut self, thread: u32, with: u32) {
@@ -511,42 +467,5 @@ fn written(value: u8, width: usize, bytewise: bool) -> Vec<u8> {
     match bytewise {
         true => (0..width).map(|byte| value >> (byte / 2) & 1).collect(),
         false => (0..width).map(|byte| if byte == 0 { value % 3 } else { 0 }).collect(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::{census, traces};
-    use super::*;
-    use interloper_trace::wellformed::{Rules, WellFormed};
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn traces_are_well_formed(trace in traces(Shape { events: 60, bound: true, ..Shape::ALL })) {
-            let mut check = WellFormed::new(Rules::General);
-            for event in &trace.events {
-                prop_assert_eq!(check.check(event, &trace.tables), Ok(()));
-            }
-        }
-    }
-
-    /// Whatever a shape allows does happen.
-    #[test]
-    fn everything_occurs() {
-        let mut runner = proptest::test_runner::TestRunner::deterministic();
-        let mut total: BTreeMap<&str, usize> = BTreeMap::new();
-        for _ in 0..500 {
-            let tree = traces(Shape { events: 60, bound: true, ..Shape::ALL }).new_tree(&mut runner).expect("a trace");
-            for (name, times) in census(&proptest::strategy::ValueTree::current(&tree).events) {
-                *total.entry(name).or_default() += times;
-            }
-        }
-        let wanted = "read write rmw rmw_failed piece rmw_piece acquire acquire_shared release release_shared \
-            try_acquire wait_begin wait_end timed_out spurious signal broadcast sem_wait sem_post barrier \
-            barrier_leave once fork join alloc free begin end branch define bind assume";
-        for name in wanted.split_whitespace() {
-            assert!(total.get(name).is_some_and(|&times| times >= 20), "{name}: {total:?}");
-        }
     }
 }

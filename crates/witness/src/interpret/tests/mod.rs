@@ -1,4 +1,5 @@
 mod naive;
+mod naive_flow;
 mod truth;
 
 use super::*;
