@@ -1,6 +1,6 @@
-//! Ctrl-C: the first one asks, the second one insists.
+//! Ctrl-C: the first one asks, the second one insists. And a signal that would end us where an error says more.
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -16,6 +16,12 @@ pub(crate) fn install() {
         let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag));
         let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
     }
+}
+
+/// Has writing to a file that may not become longer (`ulimit -f`) fail, rather than end us. A handler, since
+/// programs that are started would inherit that the signal is ignored.
+pub(crate) fn survive_file_limits() {
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 
 /// Whether the user wants us to stop.

@@ -33,6 +33,7 @@ fn main() -> ExitCode {
     }));
     let outcome = std::panic::catch_unwind(|| {
         interrupt::install();
+        interrupt::survive_file_limits();
         commands::run(args::Args::parse())
     });
     let exit = match outcome {

@@ -8,6 +8,7 @@ use interloper_wire::{
     PlanEntry, Policy, RING_AT, Settings, VARIABLE_WIDTH,
 };
 use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd as _;
@@ -90,6 +91,8 @@ impl Control {
             hot_entries: orders.hot.len() as u64,
             file_len: after(births_at, &births),
         };
+        // It takes no room on any disk.
+        let _lifted = LiftedLimit::new();
         file.set_len(settings.file_len)?;
         file.write_all_at(&settings.to_bytes(), 0)?;
         file.write_all_at(&guidance.to_bytes(), GUIDANCE_AT as u64)?;
@@ -143,6 +146,25 @@ impl Control {
         let len = bytes.len().min(room);
         self.file.read_exact_at(&mut bytes[..len], RING_AT as u64 + at)?;
         Ok(len)
+    }
+}
+
+/// Lifts the limit on the length of files (`ulimit -f`) as far as the system allows, for as long as this lives.
+struct LiftedLimit(Option<(u64, u64)>);
+
+impl LiftedLimit {
+    fn new() -> Self {
+        let before = getrlimit(Resource::RLIMIT_FSIZE).ok();
+        let is_lifted = before.is_some_and(|(_, hard)| setrlimit(Resource::RLIMIT_FSIZE, hard, hard).is_ok());
+        LiftedLimit(before.filter(|_| is_lifted))
+    }
+}
+
+impl Drop for LiftedLimit {
+    fn drop(&mut self) {
+        if let Some((soft, hard)) = self.0 {
+            let _ = setrlimit(Resource::RLIMIT_FSIZE, soft, hard);
+        }
     }
 }
 

@@ -6,8 +6,9 @@
 
 use crate::assemble::Assembler;
 use crate::symbolize::Symbolizer;
-use interloper_trace::EventSink as _;
+use interloper_trace::file::{ReadOptions, TraceReader};
 use interloper_trace::ilt::IltWriter;
+use interloper_trace::{EventSink as _, EventSource as _};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -80,7 +81,10 @@ impl TraceFile {
         {
             self.failure = Some(error.to_string());
         }
-        Written { events: self.events, bytes: self.writer.bytes_written(), failure: self.failure }
+        // What is in the file of what could not be written to its end, only the file knows.
+        let events = if self.failure.is_none() { self.events } else { self.events.min(events_in(&self.path)) };
+        let bytes = self.writer.bytes_written();
+        Written { events, bytes, failure: self.failure }
     }
 
     fn write_all<S: Symbolizer>(&mut self, assembler: &mut Assembler<S>) {
@@ -93,6 +97,19 @@ impl TraceFile {
         }
         assembler.clear();
     }
+}
+
+/// How many events can be read from a file that may not be whole.
+fn events_in(path: &Path) -> u64 {
+    let is_file = path.metadata().is_ok_and(|file| file.is_file());
+    let Some(mut reader) = is_file.then(|| TraceReader::open(path, ReadOptions::default()).ok()).flatten() else {
+        return 0;
+    };
+    let (mut batch, mut events) = (Vec::new(), 0);
+    while reader.next_batch(&mut batch).is_ok() && !batch.is_empty() {
+        events += batch.len() as u64;
+    }
+    events
 }
 
 /// A file that loses its old contents with the first byte of the new.

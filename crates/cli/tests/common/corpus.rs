@@ -81,3 +81,21 @@ pub(crate) fn compile(program: &Path, runtime: &Path, expect: &Expect, folder: &
     }
     Ok(())
 }
+
+/// Compiles a program that is written out in a test, as `program` in a folder. Without optimisations: lines are what they
+/// seem to be.
+#[track_caller]
+pub(crate) fn compile_text(text: &str, is_c: bool, folder: &Folder) {
+    let (compiler, name) = if is_c { ("cc", "program.c") } else { ("c++", "program.cpp") };
+    folder.write(name, text);
+    let mut command = interloper(&super::runtime_directory());
+    command.args([compiler, "-g", "-O0", "-pthread", name, "-o", "program"]).current_dir(folder.path("."));
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "it does not compile:\n{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Runs the command in a folder with arguments written as on a command line, with our runtime.
+pub(crate) fn run(line: &str, folder: &Folder) -> super::Run {
+    let mut command = interloper(&super::runtime_directory());
+    super::Run::of(command.args(line.split_whitespace()).current_dir(folder.path(".")).output().unwrap())
+}
