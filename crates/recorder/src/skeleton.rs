@@ -70,6 +70,8 @@ fn is_in_every_mode(kind: Kind) -> bool {
         | Kind::Broadcast
         | Kind::SemaphoreWait
         | Kind::SemaphorePost
+        | Kind::HappensBefore
+        | Kind::HappensAfter
         | Kind::BarrierArrive
         | Kind::BarrierLeave
         | Kind::OnceBegin

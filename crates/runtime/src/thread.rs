@@ -140,6 +140,8 @@ pub(crate) struct Thread {
     pub(crate) children: u32,
     /// Where its stack and its blocks are.
     pub(crate) place: Place,
+    /// What it runs, if the program has told of fibers; null if it has not yet.
+    pub(crate) fiber: *mut crate::abi::fibers::Fiber,
     /// How many blocks it has allocated.
     pub(crate) blocks: u64,
     /// Where it last read atomically, how often in a row.

@@ -144,6 +144,12 @@ kinds! {
     /// The program ends: the last turn had `words[0]` steps, and `aux` says how it ended
     /// ([`SegmentEnd`](crate::SegmentEnd)).
     End = 44, 1;
+    /// The program says that all that the thread has done comes before what it says to come after at `address`:
+    /// `words[0]` is how often the thread has said so there.
+    HappensBefore = 45, 1;
+    /// It says that all that comes now comes after what thread `words[0]` had done when it said so for the `words[1]`th
+    /// time.
+    HappensAfter = 46, 2;
 }
 
 impl Kind {
@@ -151,7 +157,8 @@ impl Kind {
     /// does the same and logs the same locations.
     ///
     /// Not a request, which is only logged where the lock is not to be had at once; nor that an initialiser is found done,
-    /// which the guards of C++ only ask about where another thread is at it.
+    /// which the guards of C++ only ask about where another thread is at it; nor what is read from outside, which a thread
+    /// may do ahead of its turn.
     pub const fn is_deed(self) -> bool {
         matches!(
             self,
@@ -180,7 +187,6 @@ impl Kind {
                 | Kind::Finish
                 | Kind::Allocate
                 | Kind::Free
-                | Kind::Input
         )
     }
 }

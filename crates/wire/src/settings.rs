@@ -31,7 +31,7 @@ pub const MAX_RECORD_LEN: usize = 16 + 4096;
 
 const _: () = assert!(GUIDANCE_AT >= Settings::WORDS * 8 && GUIDANCE_AT + crate::GUIDANCE_LEN <= SETTINGS_LEN);
 
-const MAGIC: u64 = u64::from_le_bytes(*b"ILWIRE\x00\x02");
+const MAGIC: u64 = u64::from_le_bytes(*b"ILWIRE\x00\x03");
 
 macro_rules! coded {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $code:literal,)* }) => {

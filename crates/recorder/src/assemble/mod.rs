@@ -152,6 +152,8 @@ impl<S: Symbolizer> Assembler<S> {
             | Kind::OnceBegin
             | Kind::OnceEnd
             | Kind::OncePass => self.synchronise(record),
+            Kind::HappensBefore => self.happens_before(record),
+            Kind::HappensAfter => self.happens_after(record),
             Kind::Fork => {
                 let child = self.thread_id(number(address))?;
                 self.act(kind, pc, Op::Fork(child)).map(drop)

@@ -4,7 +4,7 @@ use super::Assembler;
 use super::emit::Part;
 use super::threads::Held;
 use crate::symbolize::Symbolizer;
-use interloper_trace::{Attempt, LockId, LockMode, Op, Region, RegionSource, StringId, TableFull, Wake};
+use interloper_trace::{Attempt, LockId, LockMode, Op, Region, RegionSource, SemaphoreId, StringId, TableFull, Wake};
 use interloper_wire::{Kind, LockArg, Record, RecordHeader, WaitArg};
 use std::collections::hash_map::Entry;
 
@@ -105,6 +105,32 @@ impl<S: Symbolizer> Assembler<S> {
             self.begin_region(critical_section(name));
         }
         Ok(())
+    }
+
+    /// What the program says about order is a semaphore for each time it says so: posted by who goes first, and waited for
+    /// by who comes after, who posts it again for those who come after, too. No schedule without that order is possible
+    /// then, and every other is.
+    pub(super) fn happens_before(&mut self, record: &Record<'_>) -> Result<(), TableFull> {
+        let RecordHeader { kind, address, pc, .. } = record.header;
+        let number = self.threads[self.current].number;
+        let semaphore = self.announcement(address, u64::from(number), record.words[0])?;
+        self.act(kind, pc, Op::SemaphorePost(semaphore)).map(drop)
+    }
+
+    pub(super) fn happens_after(&mut self, record: &Record<'_>) -> Result<(), TableFull> {
+        let RecordHeader { kind, address, pc, .. } = record.header;
+        let [thread, time, ..] = record.words;
+        let semaphore = self.announcement(address, thread, time)?;
+        if self.act(kind, pc, Op::SemaphoreWait(semaphore))? {
+            self.act_as(Part::Further, kind, pc, Op::SemaphorePost(semaphore), None)?;
+        }
+        Ok(())
+    }
+
+    fn announcement(&mut self, address: u64, thread: u64, time: u64) -> Result<SemaphoreId, TableFull> {
+        let place = self.naming(|names, naming| names.text(address, naming))?;
+        let name = format!("{place} announced by {} ({time})", self.lineage.name(thread));
+        self.tables.intern_semaphore(&name)
     }
 
     /// What the running thread holds at an address. While it waits it has not got the lock, but will.

@@ -1,14 +1,16 @@
-//! What programs say about themselves: regions meant to be atomic, locks of their own making.
+//! What programs say about themselves: regions meant to be atomic, locks of their own making, and what comes before
+//! what.
 //!
-//! Fibers are accepted, but not told apart: all of a thread's fibers are that thread, and its functions are only
-//! known as far as stack pointers tell.
+//! What they say is taken for true, and logged where it is said. Nobody is made to wait by it.
 
 use crate::call::Call;
 use crate::log::{self, header};
+use crate::sync::Table;
 use crate::sync::mutex::log_lock;
 use crate::thread::Guarded;
 use interloper_wire::{Kind, LockArg};
-use libc::{c_char, c_int, c_uint, c_void};
+use libc::{c_char, c_int, c_uint};
+use rustc_hash::FxBuildHasher;
 
 /// Names of regions whose text is in the log already, by address. Guarded by the token.
 static NAMED: Guarded<Vec<usize>> = Guarded::new(Vec::new());
@@ -40,24 +42,127 @@ unsafe extern "C" fn region_end(name: *const c_char, pc: usize) {
 const READ_LOCK: c_uint = 1 << 3;
 const TRY_LOCK: c_uint = 1 << 4;
 const TRY_LOCK_FAILED: c_uint = 1 << 5;
+const ALL_LEVELS_LOCK: c_uint = 1 << 6;
+const ALL_LEVELS_UNLOCK: c_uint = 1 << 7;
+
+/// How many levels of locks of the program's own making are held exclusively. Guarded by the token.
+static LEVELS: Guarded<Table<u32>> = Guarded::new(Table::with_hasher(FxBuildHasher));
 
 fn lock_arg(flags: c_uint) -> u8 {
     (if flags & READ_LOCK != 0 { LockArg::SHARED } else { 0 }) | if flags & TRY_LOCK != 0 { LockArg::TRY } else { 0 }
 }
 
-unsafe extern "C" fn post_lock(lock: usize, flags: c_uint, _depth: c_int, pc: usize) {
+unsafe extern "C" fn post_lock(lock: usize, flags: c_uint, levels: c_int, pc: usize) {
     let Some(mut call) = Call::enter_quietly() else { return };
-    let kind = if flags & TRY_LOCK_FAILED != 0 { Kind::TryFailed } else { Kind::Acquire };
     // SAFETY: a `Call` is proof of the token.
-    unsafe { log_lock(&mut call, kind, lock_arg(flags), lock, pc) };
+    unsafe {
+        if flags & TRY_LOCK_FAILED != 0 {
+            return log_lock(&mut call, Kind::TryFailed, lock_arg(flags), lock, pc);
+        }
+        // A lock that was left altogether for a while is taken as often as it was held.
+        let levels = if flags & ALL_LEVELS_LOCK != 0 { levels.max(1) as u32 } else { 1 };
+        for _ in 0..levels {
+            log_lock(&mut call, Kind::Acquire, lock_arg(flags), lock, pc);
+        }
+        if flags & READ_LOCK == 0 {
+            *LEVELS.get().entry(lock).or_insert(0) += levels;
+        }
+    }
 }
 
+/// The result is how many levels are left, of an exclusive lock.
 unsafe extern "C" fn pre_unlock(lock: usize, flags: c_uint, pc: usize) -> c_int {
-    if let Some(mut call) = Call::enter_quietly() {
-        // SAFETY: a `Call` is proof of the token.
-        unsafe { log_lock(&mut call, Kind::Release, lock_arg(flags), lock, pc) };
+    let Some(mut call) = Call::enter_quietly() else { return 1 };
+    // SAFETY: a `Call` is proof of the token.
+    unsafe {
+        let mut levels = 1;
+        if flags & READ_LOCK == 0 {
+            let held = LEVELS.get().entry(lock).or_insert(1);
+            if flags & ALL_LEVELS_UNLOCK != 0 {
+                levels = (*held).max(1);
+            }
+            *held = held.saturating_sub(levels);
+            if *held == 0 {
+                LEVELS.get().remove(&lock);
+            }
+        }
+        for _ in 0..levels {
+            log_lock(&mut call, Kind::Release, lock_arg(flags), lock, pc);
+        }
+        if flags & READ_LOCK == 0 { levels as c_int } else { 0 }
     }
-    0
+}
+
+unsafe extern "C" fn lock_acquired(_file: *const c_char, _line: c_int, lock: usize, is_writer: usize, pc: usize) {
+    // SAFETY: as the program's call.
+    unsafe { post_lock(lock, if is_writer == 0 { READ_LOCK } else { 0 }, 1, pc) };
+}
+
+unsafe extern "C" fn lock_released(_file: *const c_char, _line: c_int, lock: usize, is_writer: usize, pc: usize) {
+    // SAFETY: as the program's call.
+    unsafe { pre_unlock(lock, if is_writer == 0 { READ_LOCK } else { 0 }, pc) };
+}
+
+/// Who has announced something at an address, and how often. Guarded by the token.
+static ANNOUNCED: Guarded<Table<Vec<(u32, u64)>>> = Guarded::new(Table::with_hasher(FxBuildHasher));
+
+/// All that the thread has done comes before whatever is said to come after.
+unsafe extern "C" fn happens_before(address: usize, pc: usize) {
+    let Some(mut call) = Call::enter() else { return };
+    let number = call.number;
+    // SAFETY: a `Call` is proof of the token.
+    unsafe {
+        let all = ANNOUNCED.get().entry(address).or_default();
+        let times = match all.iter_mut().find(|(thread, _)| *thread == number) {
+            Some((_, times)) => {
+                *times += 1;
+                *times
+            }
+            None => {
+                all.push((number, 1));
+                1
+            }
+        };
+        call.log(Kind::HappensBefore, address, pc, [times]);
+    }
+}
+
+/// All that the thread does from here on comes after what was announced. What a thread announced earlier goes
+/// without saying.
+unsafe extern "C" fn happens_after(address: usize, pc: usize) {
+    let Some(mut call) = Call::enter() else { return };
+    // SAFETY: a `Call` is proof of the token.
+    unsafe {
+        let Some(all) = ANNOUNCED.get().get(&address) else { return };
+        let number = call.number;
+        for &(thread, times) in all.iter().filter(|(thread, _)| *thread != number) {
+            call.log(Kind::HappensAfter, address, pc, [u64::from(thread), times]);
+        }
+    }
+}
+
+unsafe extern "C" fn said_to_happen_before(_file: *const c_char, _line: c_int, address: usize, pc: usize) {
+    // SAFETY: as the program's call.
+    unsafe { happens_before(address, pc) };
+}
+
+unsafe extern "C" fn said_to_happen_after(_file: *const c_char, _line: c_int, address: usize, pc: usize) {
+    // SAFETY: as the program's call.
+    unsafe { happens_after(address, pc) };
+}
+
+unsafe extern "C" fn thread_name(_file: *const c_char, _line: c_int, name: *const c_char, pc: usize) {
+    let Some(mut call) = Call::enter_quietly() else { return };
+    if name.is_null() {
+        return;
+    }
+    // SAFETY: a `Call` is proof of the token; the program passes a string.
+    unsafe {
+        let number = call.number as usize;
+        call.prepare();
+        let text = std::ffi::CStr::from_ptr(name).to_bytes();
+        log::append_text(header(Kind::ThreadName, number, pc), [], text);
+    }
 }
 
 crate::call::export_with_pc! {
@@ -65,78 +170,13 @@ crate::call::export_with_pc! {
     fn __interloper_region_end / 1 = region_end;
     fn __tsan_mutex_post_lock / 3 = post_lock;
     fn __tsan_mutex_pre_unlock / 2 = pre_unlock;
-}
-
-/// What is accepted, and changes nothing: the scheduler sees to order, and races are not what is looked for.
-macro_rules! accepted {
-    ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty = $value:expr)?;)*) => {$(
-        /// Accepted; changes nothing.
-        #[unsafe(no_mangle)]
-        pub extern "C" fn $name($($argument: $type),*) $(-> $result)? { $($value)? }
-    )*};
-}
-
-accepted! {
-    __tsan_mutex_create(_lock: usize, _flags: c_uint);
-    __tsan_mutex_destroy(_lock: usize, _flags: c_uint);
-    __tsan_mutex_pre_lock(_lock: usize, _flags: c_uint);
-    __tsan_mutex_post_unlock(_lock: usize, _flags: c_uint);
-    __tsan_mutex_pre_signal(_lock: usize, _flags: c_uint);
-    __tsan_mutex_post_signal(_lock: usize, _flags: c_uint);
-    __tsan_mutex_pre_divert(_lock: usize, _flags: c_uint);
-    __tsan_mutex_post_divert(_lock: usize, _flags: c_uint);
-    __tsan_acquire(_address: usize);
-    __tsan_release(_address: usize);
-    __tsan_external_register_tag(_name: *const c_char) -> *mut c_void = std::ptr::null_mut();
-    __tsan_external_register_header(_tag: *mut c_void, _header: *const c_char);
-    __tsan_external_assign_tag(_address: usize, _tag: *mut c_void);
-    __tsan_external_read(_address: usize, _pc: usize, _tag: *mut c_void);
-    __tsan_external_write(_address: usize, _pc: usize, _tag: *mut c_void);
-    __tsan_ignore_thread_begin();
-    __tsan_ignore_thread_end();
-    __tsan_flush_memory();
-    __tsan_get_current_fiber() -> *mut c_void = std::ptr::without_provenance_mut(1);
-    __tsan_create_fiber(_flags: c_uint) -> *mut c_void = std::ptr::without_provenance_mut(1);
-    __tsan_destroy_fiber(_fiber: *mut c_void);
-    __tsan_switch_to_fiber(_fiber: *mut c_void, _flags: c_uint);
-    __tsan_set_fiber_name(_fiber: *mut c_void, _name: *const c_char);
-    AnnotateHappensBefore(_file: *const c_char, _line: c_int, _address: usize);
-    AnnotateHappensAfter(_file: *const c_char, _line: c_int, _address: usize);
-    AnnotateCondVarSignal(_file: *const c_char, _line: c_int, _address: usize);
-    AnnotateCondVarSignalAll(_file: *const c_char, _line: c_int, _address: usize);
-    AnnotateCondVarWait(_file: *const c_char, _line: c_int, _address: usize, _lock: usize);
-    AnnotateMutexIsNotPHB(_file: *const c_char, _line: c_int, _address: usize);
-    AnnotateRWLockCreate(_file: *const c_char, _line: c_int, _lock: usize);
-    AnnotateRWLockCreateStatic(_file: *const c_char, _line: c_int, _lock: usize);
-    AnnotateRWLockDestroy(_file: *const c_char, _line: c_int, _lock: usize);
-    AnnotateRWLockAcquired(_file: *const c_char, _line: c_int, _lock: usize, _is_writer: usize);
-    AnnotateRWLockReleased(_file: *const c_char, _line: c_int, _lock: usize, _is_writer: usize);
-    AnnotateTraceMemory(_file: *const c_char, _line: c_int, _address: usize);
-    AnnotateFlushState(_file: *const c_char, _line: c_int);
-    AnnotateNewMemory(_file: *const c_char, _line: c_int, _address: usize, _len: usize);
-    AnnotateNoOp(_file: *const c_char, _line: c_int, _address: usize);
-    AnnotateFlushExpectedRaces(_file: *const c_char, _line: c_int);
-    AnnotateEnableRaceDetection(_file: *const c_char, _line: c_int, _enable: c_int);
-    AnnotateMutexIsUsedAsCondVar(_file: *const c_char, _line: c_int, _lock: usize);
-    AnnotatePCQGet(_file: *const c_char, _line: c_int, _queue: usize);
-    AnnotatePCQPut(_file: *const c_char, _line: c_int, _queue: usize);
-    AnnotatePCQDestroy(_file: *const c_char, _line: c_int, _queue: usize);
-    AnnotatePCQCreate(_file: *const c_char, _line: c_int, _queue: usize);
-    AnnotateExpectRace(_file: *const c_char, _line: c_int, _address: usize, _len: usize, _what: *const c_char);
-    AnnotateBenignRace(_file: *const c_char, _line: c_int, _address: usize, _what: *const c_char);
-    AnnotateBenignRaceSized(_file: *const c_char, _line: c_int, _address: usize, _len: usize, _what: *const c_char);
-    AnnotateIgnoreReadsBegin(_file: *const c_char, _line: c_int);
-    AnnotateIgnoreReadsEnd(_file: *const c_char, _line: c_int);
-    AnnotateIgnoreWritesBegin(_file: *const c_char, _line: c_int);
-    AnnotateIgnoreWritesEnd(_file: *const c_char, _line: c_int);
-    AnnotateIgnoreSyncBegin(_file: *const c_char, _line: c_int);
-    AnnotateIgnoreSyncEnd(_file: *const c_char, _line: c_int);
-    AnnotatePublishMemoryRange(_file: *const c_char, _line: c_int, _address: usize, _len: usize);
-    AnnotateUnpublishMemoryRange(_file: *const c_char, _line: c_int, _address: usize, _len: usize);
-    AnnotateThreadName(_file: *const c_char, _line: c_int, _name: *const c_char);
-    WTFAnnotateHappensBefore(_file: *const c_char, _line: c_int, _address: usize);
-    WTFAnnotateHappensAfter(_file: *const c_char, _line: c_int, _address: usize);
-    WTFAnnotateBenignRaceSized(_file: *const c_char, _line: c_int, _address: usize, _len: usize, _what: *const c_char);
-    RunningOnValgrind() -> c_int = 0;
-    ValgrindSlowdown() -> f64 = 1.0;
+    fn __tsan_release / 1 = happens_before;
+    fn __tsan_acquire / 1 = happens_after;
+    fn AnnotateRWLockAcquired / 4 = lock_acquired;
+    fn AnnotateRWLockReleased / 4 = lock_released;
+    fn AnnotateHappensBefore / 3 = said_to_happen_before;
+    fn AnnotateHappensAfter / 3 = said_to_happen_after;
+    fn WTFAnnotateHappensBefore / 3 = said_to_happen_before;
+    fn WTFAnnotateHappensAfter / 3 = said_to_happen_after;
+    fn AnnotateThreadName / 3 = thread_name;
 }

@@ -202,6 +202,56 @@ crate::call::export_with_pc! {
     fn __tsan_vptr_update / 2 = vptr_update;
 }
 
+/// A range of bytes is about to be read, by code that knows its own address.
+/// # Safety
+/// Called by the program before the access.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_read_range_pc(address: usize, len: usize, pc: usize) {
+    // SAFETY: as the caller says.
+    unsafe { range::<false>(address, len, pc) }
+}
+
+/// A range of bytes is about to be written likewise.
+/// # Safety
+/// Called by the program before the access.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_write_range_pc(address: usize, len: usize, pc: usize) {
+    // SAFETY: as the caller says.
+    unsafe { range::<true>(address, len, pc) }
+}
+
+/// Exports functions by which programs read and write at any address.
+macro_rules! unaligned {
+    ($($load:ident, $store:ident = $type:ty;)*) => {$(
+        const _: () = {
+            unsafe extern "C" fn load(address: usize, pc: usize) -> $type {
+                // SAFETY: the program reads there.
+                unsafe {
+                    range::<false>(address, size_of::<$type>(), pc);
+                    (address as *const $type).read_unaligned()
+                }
+            }
+            unsafe extern "C" fn store(address: usize, value: $type, pc: usize) {
+                // SAFETY: the program writes there.
+                unsafe {
+                    range::<true>(address, size_of::<$type>(), pc);
+                    (address as *mut $type).write_unaligned(value);
+                }
+            }
+            crate::call::export_with_pc! {
+                fn $load / 1 = load;
+                fn $store / 2 = store;
+            }
+        };
+    )*};
+}
+
+unaligned! {
+    __sanitizer_unaligned_load16, __sanitizer_unaligned_store16 = u16;
+    __sanitizer_unaligned_load32, __sanitizer_unaligned_store32 = u32;
+    __sanitizer_unaligned_load64, __sanitizer_unaligned_store64 = u64;
+}
+
 /// Exports the callbacks that are told where they come from.
 macro_rules! callbacks_with_pc {
     ($($name:ident = $write:literal, $size:literal;)*) => {$(

@@ -67,6 +67,7 @@ pub(crate) fn new_thread() -> *mut Thread {
         shared_places: Vec::new(),
         children: 0,
         place: Place::default(),
+        fiber: std::ptr::null_mut(),
         blocks: 0,
         spin: (0, 0),
         state: State::Ready,
