@@ -1,10 +1,11 @@
 //! `printf`, `scanf` and their kin: what they write for the program, and waiting for the streams they use.
 //!
-//! The strings that `printf` is given to print are not seen to be read, but for the buffers that it prints into; nor
-//! is the one that `sscanf` reads. Wide characters are not seen at all.
+//! The string that `sscanf` reads is not seen to be read. Wide characters are not seen at all, but for strings of them
+//! that are printed.
 
 use super::passage::{Arguments, interpose_six, variadic};
-use super::streams::{Need, Stream, on_stream, reading_waits, standard_input, standard_output, writing_waits};
+use super::printed::read_strings;
+use super::streams::{Need, Stream, on_stream, read_stream, standard_input, standard_output, writing_waits};
 use super::texts::duplicate;
 use crate::call::{Call, outward as interpose, real};
 use crate::ranges;
@@ -61,60 +62,72 @@ unsafe fn print_to_file(call: &mut Call, file: c_int, pc: usize, print: impl FnO
 
 variadic! {
     fn sprintf / 2 (buffer: *mut c_char, format: Text; list) -> c_int = |call| {
+        read_strings(&mut call, format, list.again(), list.pc);
         let result = real!(vsprintf: fn(*mut c_char, Text, List) -> c_int)(buffer, format, list);
         printed(&mut call, buffer, usize::MAX, result, list.pc)
     };
     fn snprintf / 3 (buffer: *mut c_char, room: size_t, format: Text; list) -> c_int = |call| {
+        read_strings(&mut call, format, list.again(), list.pc);
         let result = real!(vsnprintf: fn(*mut c_char, size_t, Text, List) -> c_int)(buffer, room, format, list);
         printed(&mut call, buffer, room, result, list.pc)
     };
     fn __sprintf_chk / 4 (buffer: *mut c_char, flag: c_int, room: size_t, format: Text; list) -> c_int = |call| {
+        read_strings(&mut call, format, list.again(), list.pc);
         let really = real!(__vsprintf_chk: fn(*mut c_char, c_int, size_t, Text, List) -> c_int);
         let result = really(buffer, flag, room, format, list);
         printed(&mut call, buffer, usize::MAX, result, list.pc)
     };
     fn __snprintf_chk / 5 (buffer: *mut c_char, room: size_t, flag: c_int, all: size_t, format: Text; list) -> c_int =
         |call| {
+            read_strings(&mut call, format, list.again(), list.pc);
             let really = real!(__vsnprintf_chk: fn(*mut c_char, size_t, c_int, size_t, Text, List) -> c_int);
             let result = really(buffer, room, flag, all, format, list);
             printed(&mut call, buffer, room, result, list.pc)
         };
     fn asprintf / 2 (place: *mut *mut c_char, format: Text; list) -> c_int = |call| {
+        read_strings(&mut call, format, list.again(), list.pc);
         let really = real!(vasprintf: fn(*mut *mut c_char, Text, List) -> c_int);
         let pc = list.pc;
         print_anew(&mut call, place, pc, |place| really(place, format, list))
     };
     fn __asprintf_chk / 3 (place: *mut *mut c_char, flag: c_int, format: Text; list) -> c_int = |call| {
+        read_strings(&mut call, format, list.again(), list.pc);
         let really = real!(__vasprintf_chk: fn(*mut *mut c_char, c_int, Text, List) -> c_int);
         let pc = list.pc;
         print_anew(&mut call, place, pc, |place| really(place, flag, format, list))
     };
     fn printf / 1 (format: Text; list) -> c_int = |call| {
+        read_strings(&mut call, format, list.again(), list.pc);
         let really = real!(vprintf: fn(Text, List) -> c_int);
         let pc = list.pc;
         print_to(&mut call, standard_output(), pc, || really(format, list))
     };
     fn __printf_chk / 2 (flag: c_int, format: Text; list) -> c_int = |call| {
+        read_strings(&mut call, format, list.again(), list.pc);
         let really = real!(__vprintf_chk: fn(c_int, Text, List) -> c_int);
         let pc = list.pc;
         print_to(&mut call, standard_output(), pc, || really(flag, format, list))
     };
     fn fprintf / 2 (stream: Stream, format: Text; list) -> c_int = |call| {
+        read_strings(&mut call, format, list.again(), list.pc);
         let really = real!(vfprintf: fn(Stream, Text, List) -> c_int);
         let pc = list.pc;
         print_to(&mut call, stream, pc, || really(stream, format, list))
     };
     fn __fprintf_chk / 3 (stream: Stream, flag: c_int, format: Text; list) -> c_int = |call| {
+        read_strings(&mut call, format, list.again(), list.pc);
         let really = real!(__vfprintf_chk: fn(Stream, c_int, Text, List) -> c_int);
         let pc = list.pc;
         print_to(&mut call, stream, pc, || really(stream, flag, format, list))
     };
     fn dprintf / 2 (file: c_int, format: Text; list) -> c_int = |call| {
+        read_strings(&mut call, format, list.again(), list.pc);
         let really = real!(vdprintf: fn(c_int, Text, List) -> c_int);
         let pc = list.pc;
         print_to_file(&mut call, file, pc, || really(file, format, list))
     };
     fn __dprintf_chk / 3 (file: c_int, flag: c_int, format: Text; list) -> c_int = |call| {
+        read_strings(&mut call, format, list.again(), list.pc);
         let really = real!(__vdprintf_chk: fn(c_int, c_int, Text, List) -> c_int);
         let pc = list.pc;
         print_to_file(&mut call, file, pc, || really(file, flag, format, list))
@@ -124,48 +137,63 @@ variadic! {
 interpose! {
     fn vsprintf / 3 (buffer: *mut c_char, format: Text, list: List) -> c_int = |call, pc| {
         call.settle();
+        read_strings(&mut call, format, (*list).again(), pc);
         let result = real!(vsprintf: fn(*mut c_char, Text, List) -> c_int)(buffer, format, list);
         printed(&mut call, buffer, usize::MAX, result, pc)
     };
     fn vsnprintf / 4 (buffer: *mut c_char, room: size_t, format: Text, list: List) -> c_int = |call, pc| {
         call.settle();
+        read_strings(&mut call, format, (*list).again(), pc);
         let result = real!(vsnprintf: fn(*mut c_char, size_t, Text, List) -> c_int)(buffer, room, format, list);
         printed(&mut call, buffer, room, result, pc)
     };
     fn __vsprintf_chk / 5 (buffer: *mut c_char, flag: c_int, room: size_t, format: Text, list: List) -> c_int =
         |call, pc| {
             call.settle();
+            read_strings(&mut call, format, (*list).again(), pc);
             let really = real!(__vsprintf_chk: fn(*mut c_char, c_int, size_t, Text, List) -> c_int);
             let result = really(buffer, flag, room, format, list);
             printed(&mut call, buffer, usize::MAX, result, pc)
         };
     fn vasprintf / 3 (place: *mut *mut c_char, format: Text, list: List) -> c_int = |call, pc| {
         call.settle();
+        read_strings(&mut call, format, (*list).again(), pc);
         let really = real!(vasprintf: fn(*mut *mut c_char, Text, List) -> c_int);
         print_anew(&mut call, place, pc, |place| really(place, format, list))
     };
     fn __vasprintf_chk / 4 (place: *mut *mut c_char, flag: c_int, format: Text, list: List) -> c_int = |call, pc| {
         call.settle();
+        read_strings(&mut call, format, (*list).again(), pc);
         let really = real!(__vasprintf_chk: fn(*mut *mut c_char, c_int, Text, List) -> c_int);
         print_anew(&mut call, place, pc, |place| really(place, flag, format, list))
     };
     fn vprintf / 2 (format: Text, list: List) -> c_int = |call, pc| {
+        call.settle();
+        read_strings(&mut call, format, (*list).again(), pc);
         let really = real!(vprintf: fn(Text, List) -> c_int);
         print_to(&mut call, standard_output(), pc, || really(format, list))
     };
     fn __vprintf_chk / 3 (flag: c_int, format: Text, list: List) -> c_int = |call, pc| {
+        call.settle();
+        read_strings(&mut call, format, (*list).again(), pc);
         let really = real!(__vprintf_chk: fn(c_int, Text, List) -> c_int);
         print_to(&mut call, standard_output(), pc, || really(flag, format, list))
     };
     fn vfprintf / 3 (stream: Stream, format: Text, list: List) -> c_int = |call, pc| {
+        call.settle();
+        read_strings(&mut call, format, (*list).again(), pc);
         let really = real!(vfprintf: fn(Stream, Text, List) -> c_int);
         print_to(&mut call, stream, pc, || really(stream, format, list))
     };
     fn __vfprintf_chk / 4 (stream: Stream, flag: c_int, format: Text, list: List) -> c_int = |call, pc| {
+        call.settle();
+        read_strings(&mut call, format, (*list).again(), pc);
         let really = real!(__vfprintf_chk: fn(Stream, c_int, Text, List) -> c_int);
         print_to(&mut call, stream, pc, || really(stream, flag, format, list))
     };
     fn vdprintf / 3 (file: c_int, format: Text, list: List) -> c_int = |call, pc| {
+        call.settle();
+        read_strings(&mut call, format, (*list).again(), pc);
         let really = real!(vdprintf: fn(c_int, Text, List) -> c_int);
         print_to_file(&mut call, file, pc, || really(file, format, list))
     };
@@ -176,6 +204,7 @@ interpose_six! {
         buffer: *mut c_char, room: size_t, flag: c_int, all: size_t, format: Text, list: List,
     ) -> c_int = |call, pc| {
         call.settle();
+        read_strings(&mut call, format, (*list).again(), pc);
         let really = real!(__vsnprintf_chk: fn(*mut c_char, size_t, c_int, size_t, Text, List) -> c_int);
         let result = really(buffer, room, flag, all, format, list);
         printed(&mut call, buffer, room, result, pc)
@@ -284,7 +313,7 @@ macro_rules! scans {
                 let read = || really($($argument,)? format, list);
                 let stream: Option<Stream> = $stream;
                 let count = match stream {
-                    Some(stream) => on_stream(&mut call, stream, reading_waits(stream, Need::Unknown), pc, read),
+                    Some(stream) => read_stream(&mut call, stream, Need::Unknown, pc, read),
                     None => read(),
                 };
                 scanned(&mut call, format, again, count, pc);
@@ -299,7 +328,7 @@ macro_rules! scans {
                 let read = || really($($argument,)? format, list);
                 let stream: Option<Stream> = $stream;
                 let count = match stream {
-                    Some(stream) => on_stream(&mut call, stream, reading_waits(stream, Need::Unknown), pc, read),
+                    Some(stream) => read_stream(&mut call, stream, Need::Unknown, pc, read),
                     None => read(),
                 };
                 scanned(&mut call, format, again, count, pc);

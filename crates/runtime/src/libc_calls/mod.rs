@@ -7,6 +7,7 @@ mod forwards;
 pub(crate) mod memory;
 mod passage;
 mod polling;
+mod printed;
 mod process;
 mod sockets;
 mod streams;

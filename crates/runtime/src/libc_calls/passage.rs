@@ -230,7 +230,8 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// A list of its own, of the same arguments.
     pub(crate) fn again(&self) -> Arguments {
-        Arguments { ..*self }
+        // What is behind a list that the program made is none of ours.
+        Arguments { pc: 0, ..*self }
     }
 
     /// The next one, which is a pointer or an integer.
@@ -250,6 +251,30 @@ impl Arguments {
             self.on_stack = at.add(1);
             at.read() as usize
         }
+    }
+
+    /// Passes over one that is a `double`.
+    ///
+    /// # Safety
+    /// There must be one.
+    pub(crate) unsafe fn skip_double(&mut self) {
+        const ALL: u32 = 176;
+        if self.in_vector_registers < ALL {
+            self.in_vector_registers += 16;
+        } else {
+            // SAFETY: as the calling convention has it.
+            self.on_stack = unsafe { self.on_stack.add(1) };
+        }
+    }
+
+    /// Passes over one that is a `long double`, which is always on the stack.
+    ///
+    /// # Safety
+    /// There must be one.
+    pub(crate) unsafe fn skip_long_double(&mut self) {
+        let at = (self.on_stack as usize).next_multiple_of(16);
+        // SAFETY: as the calling convention has it.
+        self.on_stack = unsafe { self.on_stack.byte_add(at + 16 - self.on_stack as usize) };
     }
 }
 
