@@ -45,7 +45,7 @@ mod testing;
 
 pub use assemble::RegionOptions;
 pub use capture::{CapturedOutput, Printing};
-pub use compare::{CompareError, Mismatch, compare};
+pub use compare::{CompareError, Comparison, Mismatch, Suspect, compare};
 pub use directions::{Births, Directed, Directions, SharedLocations};
 pub use error::RecordError;
 pub use identity::EventIdentity;

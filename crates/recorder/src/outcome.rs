@@ -37,6 +37,8 @@ pub struct RecordOutcome {
     pub output: Option<CapturedOutput>,
     /// The time the program found, in nanoseconds since 1970.
     pub start_time: u64,
+    /// The program was loaded at addresses that were chosen at random.
+    pub random_addresses: bool,
     /// The locations that the trace is about.
     pub shared: SharedLocations,
     /// The numbers that threads had in the run.

@@ -330,6 +330,7 @@ impl<'r> Session<'r> {
             timed_out: self.timed_out,
             output: self.printed.clone(),
             start_time: self.start_time,
+            random_addresses: ended.random_addresses,
             shared: summary.shared,
             births: Births(survey.births()),
             thread_numbers: summary.thread_numbers,

@@ -32,6 +32,7 @@ mod call;
 mod clock;
 mod current;
 mod heap;
+mod inputs;
 mod libc_calls;
 mod log;
 mod memory;

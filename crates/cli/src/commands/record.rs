@@ -2,6 +2,8 @@
 //!
 //! The program has the standard streams to itself until it has ended, and the exit status is its own.
 
+mod determinism;
+
 use crate::args::{RecordArgs, SchedulePolicy};
 use crate::exit::Exit;
 use crate::message;
@@ -9,7 +11,7 @@ use crate::recording::{Recorded, Unrecordable, Watcher, departure, launch, tell}
 use crate::store;
 use anyhow::{Context as _, bail};
 use interloper_recorder::{
-    Effort, How, Policy, RecordError, RecordOutcome, RecordRequest, RegionOptions, RunNotice, compare, record,
+    Effort, How, Input, Policy, RecordError, RecordOutcome, RecordRequest, RegionOptions, record,
 };
 use interloper_trace::file::Format;
 use std::fs;
@@ -26,6 +28,10 @@ pub(crate) fn run(args: &RecordArgs) -> anyhow::Result<Exit> {
     };
     let (output, is_ours) = output(args)?;
     request.output = Some(output.clone());
+    if args.check_determinism {
+        // The second recording reads what the first has read.
+        request.input = Some(Input::of_process().context("standard input cannot be kept for the second recording")?);
+    }
     let mut watcher = Watcher::new(!args.no_progress);
     let outcome = match record(&request, &mut watcher) {
         Ok(outcome) => outcome,
@@ -44,7 +50,7 @@ pub(crate) fn run(args: &RecordArgs) -> anyhow::Result<Exit> {
         message::say("note", &departure);
     }
     if args.check_determinism {
-        check_determinism(&request, &outcome, &output, &mut watcher)?;
+        determinism::check(&request, &outcome, &output, &mut watcher)?;
     }
     summary(&outcome, &output);
     Ok(Exit::Program(outcome.exit.shell_code()))
@@ -100,52 +106,6 @@ fn output(args: &RecordArgs) -> anyhow::Result<(PathBuf, bool)> {
         Some(path) => bail!("{}: cannot record to this: expected a name that ends in .ilt", path.display()),
         None => Ok((store::new_trace()?, true)),
     }
-}
-
-fn check_determinism(
-    request: &RecordRequest,
-    first: &RecordOutcome,
-    output: &Path,
-    watcher: &mut Watcher,
-) -> anyhow::Result<()> {
-    let folder = tempfile::tempdir().context("cannot keep a second recording")?;
-    let path = folder.path().join("again.ilt");
-    let again = RecordRequest { output: Some(path.clone()), schedule: Some(first.schedule.clone()), ..request.clone() };
-    let second = record(&again, watcher)?;
-    match compare(output, &path).context("cannot compare the two recordings")? {
-        None => message::say("determinism", "a second run along the same schedule gave the same events"),
-        Some(mismatch) => {
-            let text = |event: &Option<String>| event.clone().unwrap_or_else(|| "the end".to_owned());
-            message::say(
-                "determinism",
-                &format!("two runs along the same schedule differ at event {}", mismatch.index),
-            );
-            message::say("  first", &text(&mismatch.first));
-            message::say("  second", &text(&mismatch.second));
-            if let Some(departure) = departure(&second) {
-                message::say("  and", &departure);
-            }
-            message::say("  likely cause", &likely_cause(first, &second));
-        }
-    }
-    Ok(())
-}
-
-fn likely_cause(first: &RecordOutcome, second: &RecordOutcome) -> String {
-    let notices = || first.notices.iter().chain(&second.notices);
-    let used: Vec<&str> = notices()
-        .filter_map(|notice| match notice {
-            RunNotice::Nondeterministic { what } | RunNotice::Unsupported { what } => Some(what.as_str()),
-            _ => None,
-        })
-        .collect();
-    if let Some(first) = used.first() {
-        return format!("the program uses {first}");
-    }
-    if notices().any(|notice| matches!(notice, RunNotice::Uncontrolled { .. })) {
-        return "a thread was stuck where it cannot be seen, and others went on beside it".to_owned();
-    }
-    "not known; something outside of the program, such as a file, a socket or a signal, may have changed".to_owned()
 }
 
 fn summary(outcome: &RecordOutcome, output: &Path) {

@@ -1,6 +1,7 @@
 //! System calls that may block are made without the token.
 
 use crate::call::{Call, real};
+use crate::inputs;
 use crate::ranges;
 use crate::scheduler;
 use crate::sync::futex::stop;
@@ -155,6 +156,35 @@ pub(crate) unsafe fn filled(call: &mut Call, address: usize, len: isize, pc: usi
     }
 }
 
+/// The program has read `len` bytes from a file.
+pub(crate) unsafe fn got(call: &mut Call, file: c_int, address: usize, len: isize, pc: usize) {
+    if address != 0 {
+        // SAFETY: as for `filled`.
+        unsafe {
+            call.settle();
+            inputs::from_file(call, file, address, len, pc);
+            filled(call, address, len, pc);
+        }
+    }
+}
+
+/// The program has read `len` bytes from a file, in pieces.
+pub(crate) unsafe fn got_pieces(
+    call: &mut Call,
+    file: c_int,
+    pieces: *const iovec,
+    count: usize,
+    len: isize,
+    pc: usize,
+) {
+    // SAFETY: as for `filled`.
+    unsafe {
+        for_pieces(pieces, count, usize::try_from(len).unwrap_or(0), |address, len| {
+            got(call, file, address, len as isize, pc);
+        });
+    }
+}
+
 /// The system has filled in a value, if there is a place for it.
 pub(crate) unsafe fn filled_in<T>(call: &mut Call, place: *const T, pc: usize) {
     // SAFETY: as for `filled`.
@@ -172,16 +202,6 @@ pub(crate) unsafe fn for_pieces(pieces: *const iovec, count: usize, len: usize, 
             action(piece.iov_base as usize, len);
         }
         left -= len;
-    }
-}
-
-/// The system has filled in `len` bytes, in pieces.
-pub(crate) unsafe fn filled_pieces(call: &mut Call, pieces: *const iovec, count: usize, len: isize, pc: usize) {
-    // SAFETY: as for `filled`.
-    unsafe {
-        for_pieces(pieces, count, usize::try_from(len).unwrap_or(0), |address, len| {
-            filled(call, address, len as isize, pc);
-        });
     }
 }
 

@@ -10,6 +10,7 @@
 use super::blocking::*;
 use super::passage::watch;
 use crate::call::{outward as interpose, real};
+use crate::inputs;
 use crate::ranges;
 use crate::sys::syscall;
 use libc::{POLLIN, c_char, c_int, c_void, iovec, mode_t, off_t, size_t, ssize_t};
@@ -18,19 +19,19 @@ interpose! {
     fn read / 3 (file: c_int, buffer: *mut c_void, len: size_t) -> ssize_t = |call, pc| {
         let really = real!(read: fn(c_int, *mut c_void, size_t) -> ssize_t);
         let result = when_ready(&mut call, file, POLLIN, pc, || really(file, buffer, len));
-        filled(&mut call, buffer as usize, result, pc);
+        got(&mut call, file, buffer as usize, result, pc);
         result
     };
     fn __read_chk / 4 (file: c_int, buffer: *mut c_void, len: size_t, room: size_t) -> ssize_t = |call, pc| {
         let really = real!(__read_chk: fn(c_int, *mut c_void, size_t, size_t) -> ssize_t);
         let result = when_ready(&mut call, file, POLLIN, pc, || really(file, buffer, len, room));
-        filled(&mut call, buffer as usize, result, pc);
+        got(&mut call, file, buffer as usize, result, pc);
         result
     };
     fn readv / 3 (file: c_int, pieces: *const iovec, count: c_int) -> ssize_t = |call, pc| {
         let really = real!(readv: fn(c_int, *const iovec, c_int) -> ssize_t);
         let result = when_ready(&mut call, file, POLLIN, pc, || really(file, pieces, count));
-        filled_pieces(&mut call, pieces, count as usize, result, pc);
+        got_pieces(&mut call, file, pieces, count as usize, result, pc);
         result
     };
     fn write / 3 (file: c_int, buffer: *const c_void, len: size_t) -> ssize_t = |call, pc| {
@@ -80,7 +81,7 @@ macro_rules! reads_at {
                 |call, pc| {
                     let really = real!($name: fn(c_int, *mut c_void, size_t, off_t $(, $type)?) -> ssize_t);
                     let result = when_ready(&mut call, file, POLLIN, pc, || really(file, buffer, len, at $(, $more)?));
-                    filled(&mut call, buffer as usize, result, pc);
+                    got(&mut call, file, buffer as usize, result, pc);
                     result
                 };
         )*}
@@ -102,7 +103,7 @@ macro_rules! reads_pieces_at {
                 -> ssize_t = |call, pc| {
                     let really = real!($name: fn(c_int, *const iovec, c_int, off_t $(, $type)?) -> ssize_t);
                     let result = when_ready(&mut call, file, POLLIN, pc, || really(file, pieces, count, at $(, $more)?));
-                    filled_pieces(&mut call, pieces, count as usize, result, pc);
+                    got_pieces(&mut call, file, pieces, count as usize, result, pc);
                     result
                 };
         )*}
@@ -260,10 +261,31 @@ macro_rules! fills {
     };
 }
 
+/// The same for what may be something else in the next run.
+macro_rules! tells {
+    ($($name:ident / $count:tt ($($argument:ident: $type:ty),*), $place:ident;)*) => {
+        watch! {$(
+            fn $name / $count ($($argument: $type),*) -> c_int = |call, pc, really| {
+                let result = really($($argument),*);
+                if result == 0 {
+                    inputs::structure(&mut call, stringify!($name), size_of_val(&*$place), pc);
+                    filled_in(&mut call, $place, pc);
+                }
+                result
+            };
+        )*}
+    };
+}
+
 fills! {
     pipe / 1 (ends: *mut [c_int; 2]), ends;
     pipe2 / 2 (ends: *mut [c_int; 2], flags: c_int), ends;
     socketpair / 4 (domain: c_int, kind: c_int, protocol: c_int, ends: *mut [c_int; 2]), ends;
+    getrlimit / 2 (what: c_int, limit: *mut libc::rlimit), limit;
+    uname / 1 (names: *mut libc::utsname), names;
+}
+
+tells! {
     stat / 2 (path: *const c_char, status: *mut libc::stat), status;
     stat64 / 2 (path: *const c_char, status: *mut libc::stat), status;
     lstat / 2 (path: *const c_char, status: *mut libc::stat), status;
@@ -279,8 +301,6 @@ fills! {
     __fxstat / 3 (version: c_int, file: c_int, status: *mut libc::stat), status;
     __fxstat64 / 3 (version: c_int, file: c_int, status: *mut libc::stat), status;
     getrusage / 2 (who: c_int, usage: *mut libc::rusage), usage;
-    getrlimit / 2 (what: c_int, limit: *mut libc::rlimit), limit;
-    uname / 1 (names: *mut libc::utsname), names;
     sysinfo / 1 (info: *mut libc::sysinfo), info;
 }
 

@@ -7,6 +7,7 @@ use super::blocking::*;
 use super::passage::interpose_six;
 use crate::call::{Call, interpose, real};
 use crate::clock;
+use crate::inputs;
 use crate::sync::futex::stop;
 use crate::sync::{Patience, nanoseconds};
 use crate::sys::{set_errno, syscall};
@@ -70,6 +71,7 @@ interpose! {
                 break;
             }
         }
+        inputs::number(&mut call, "poll", result as u64, 4, pc);
         if result >= 0 {
             filled_files(&mut call, files, count, pc);
         }
@@ -82,6 +84,7 @@ interpose! {
         let really = real!(__poll_chk: fn(*mut pollfd, nfds_t, c_int, size_t) -> c_int);
         let waits = timeout != 0 && all_quiet(&mut call, files, count);
         let result = outside(&mut call, waits, pc, || really(files, count, timeout, room));
+        inputs::number(&mut call, "poll", result as u64, 4, pc);
         if result >= 0 {
             filled_files(&mut call, files, count, pc);
         }
@@ -96,6 +99,7 @@ interpose! {
             let really = real!(ppoll: fn(*mut pollfd, nfds_t, *const timespec, *const sigset_t) -> c_int);
             let waits = time != Some(0) && all_quiet(&mut call, files, count);
             let result = outside(&mut call, waits, pc, || really(files, count, timeout, mask));
+            inputs::number(&mut call, "poll", result as u64, 4, pc);
             if result >= 0 {
                 filled_files(&mut call, files, count, pc);
             }
@@ -107,6 +111,7 @@ interpose! {
         let really = real!(__ppoll_chk: fn(*mut pollfd, nfds_t, *const timespec, *const sigset_t, size_t) -> c_int);
         let waits = (timeout.is_null() || nanoseconds(timeout) != Some(0)) && all_quiet(&mut call, files, count);
         let result = outside(&mut call, waits, pc, || really(files, count, timeout, mask, room));
+        inputs::number(&mut call, "poll", result as u64, 4, pc);
         if result >= 0 {
             filled_files(&mut call, files, count, pc);
         }
@@ -172,6 +177,7 @@ interpose! {
         let really = real!(select: fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *mut timeval) -> c_int);
         let waits = time != Some(0) && all_sets_quiet(count, sets);
         let result = outside(&mut call, waits, pc, || really(count, reading, writing, failing, timeout));
+        inputs::number(&mut call, "select", result as u64, 4, pc);
         if result >= 0 {
             filled_sets(&mut call, count, sets, pc);
             filled_in(&mut call, timeout, pc);
@@ -182,6 +188,7 @@ interpose! {
         let really = real!(epoll_wait: fn(c_int, *mut epoll_event, c_int, c_int) -> c_int);
         let waits = timeout != 0 && read_may_block(poller);
         let result = outside(&mut call, waits, pc, || really(poller, events, count, timeout));
+        inputs::number(&mut call, "epoll", result as u64, 4, pc);
         filled(&mut call, events as usize, result as isize * size_of::<epoll_event>() as isize, pc);
         result
     };
@@ -191,6 +198,7 @@ interpose! {
         let really = real!(epoll_pwait: fn(c_int, *mut epoll_event, c_int, c_int, *const sigset_t) -> c_int);
         let waits = timeout != 0 && read_may_block(poller);
         let result = outside(&mut call, waits, pc, || really(poller, events, count, timeout, mask));
+        inputs::number(&mut call, "epoll", result as u64, 4, pc);
         filled(&mut call, events as usize, result as isize * size_of::<epoll_event>() as isize, pc);
         result
     };
@@ -201,6 +209,7 @@ interpose! {
             real!(epoll_pwait2: fn(c_int, *mut epoll_event, c_int, *const timespec, *const sigset_t) -> c_int);
         let waits = (timeout.is_null() || nanoseconds(timeout) != Some(0)) && read_may_block(poller);
         let result = outside(&mut call, waits, pc, || really(poller, events, count, timeout, mask));
+        inputs::number(&mut call, "epoll", result as u64, 4, pc);
         filled(&mut call, events as usize, result as isize * size_of::<epoll_event>() as isize, pc);
         result
     };
@@ -222,6 +231,7 @@ interpose_six! {
             pselect: fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *const timespec, *const sigset_t) -> c_int);
         let waits = time != Some(0) && all_sets_quiet(count, sets);
         let result = outside(&mut call, waits, pc, || really(count, reading, writing, failing, timeout, mask));
+        inputs::number(&mut call, "select", result as u64, 4, pc);
         if result >= 0 {
             filled_sets(&mut call, count, sets, pc);
         }

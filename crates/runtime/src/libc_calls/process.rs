@@ -3,12 +3,13 @@
 use super::blocking::outside;
 use crate::call::{Call, interpose, real};
 use crate::current::current;
+use crate::inputs;
 use crate::scheduler;
 use crate::start;
 use crate::sync::futex;
 use crate::sys::{self, syscall};
 use interloper_wire::{AccessFlags, Notice};
-use libc::{c_char, c_int, c_long, c_void, pid_t, size_t};
+use libc::{c_char, c_int, c_long, c_uint, c_void, pid_t, size_t};
 
 /// The last words of a program that ends without running its destructors.
 fn last_words() {
@@ -89,6 +90,8 @@ interpose! {
     };
     fn dlopen / 2 (path: *const c_char, flags: c_int) -> *mut c_void = |call, pc| load(&mut call, path, flags);
     fn sched_getcpu / 0 () -> c_int = |call, pc| 0;
+    fn getcpu / 2 (processor: *mut c_uint, node: *mut c_uint) -> c_int =
+        |call, pc| on_first_processor(&mut call, processor, node, pc);
     fn sched_getaffinity / 3 (process: pid_t, len: size_t, mask: *mut c_void) -> c_int = |call, pc| {
         let all = start::processors();
         let len = len.min(size_of_val(&all));
@@ -128,15 +131,53 @@ interpose! {
     };
 }
 
+/// Says that the thread is on the first processor.
+unsafe fn on_first_processor(call: &mut Call, processor: *mut c_uint, node: *mut c_uint, pc: usize) -> c_int {
+    for place in [processor, node] {
+        // SAFETY: a `Call` is proof of the token; the program's places are valid or null.
+        unsafe {
+            if let Some(place) = place.as_mut() {
+                call.settle();
+                *place = 0;
+                crate::ranges::wrote(call, &raw const *place as usize, size_of::<c_uint>(), pc, AccessFlags::SYSTEM);
+            }
+        }
+    }
+    0
+}
+
 fn processor_count() -> c_int {
     start::processors().iter().map(|word| word.count_ones()).sum::<u32>().max(1) as c_int
 }
 
-/// Interposes `syscall`: futexes are modelled, everything else is the kernel's.
+/// Interposes `syscall`: futexes are modelled, time and processors as by the functions for them, everything else is the
+/// kernel's. The last argument and where it is called from are passed on the stack.
 /// # Safety
 /// As for the function of this name.
+#[unsafe(naked)]
 #[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn syscall(
+pub unsafe extern "C-unwind" fn syscall() {
+    std::arch::naked_asm!(
+        ".cfi_startproc",
+        "mov rax, [rsp + 8]",
+        "mov r11, [rsp]",
+        "sub rsp, 8",
+        ".cfi_adjust_cfa_offset 8",
+        "push r11",
+        ".cfi_adjust_cfa_offset 8",
+        "push rax",
+        ".cfi_adjust_cfa_offset 8",
+        "call {implementation}",
+        "add rsp, 24",
+        ".cfi_adjust_cfa_offset -24",
+        "ret",
+        ".cfi_endproc",
+        implementation = sym system_call,
+    )
+}
+
+#[allow(clippy::too_many_arguments)] // As many as the kernel takes.
+unsafe extern "C-unwind" fn system_call(
     number: c_long,
     a: usize,
     b: usize,
@@ -144,6 +185,7 @@ pub unsafe extern "C-unwind" fn syscall(
     d: usize,
     e: usize,
     f: usize,
+    pc: usize,
 ) -> c_long {
     // SAFETY: as the program's call.
     unsafe {
@@ -152,7 +194,7 @@ pub unsafe extern "C-unwind" fn syscall(
             let arguments = [a, b, c, d, e, f];
             match number {
                 libc::SYS_futex => {
-                    if let Some(result) = futex::call(&mut call, arguments, 0) {
+                    if let Some(result) = futex::call(&mut call, arguments, pc) {
                         return sys::libc_result(result) as c_long;
                     }
                 }
@@ -164,6 +206,29 @@ pub unsafe extern "C-unwind" fn syscall(
                 libc::SYS_sched_yield => {
                     scheduler::give_way(&mut call);
                     return 0;
+                }
+                libc::SYS_gettid => {
+                    let id = sys::thread_id();
+                    inputs::number(&mut call, "tid", u64::from(id.unsigned_abs()), 4, pc);
+                    return c_long::from(id);
+                }
+                libc::SYS_getpid => {
+                    let id = sys::call(number, [0; 6]);
+                    inputs::number(&mut call, "pid", id as u64, 4, pc);
+                    return id as c_long;
+                }
+                libc::SYS_getcpu => return c_long::from(on_first_processor(&mut call, a as *mut _, b as *mut _, pc)),
+                libc::SYS_clock_gettime => {
+                    drop(call);
+                    return c_long::from(super::time::clock_gettime(a as libc::clockid_t, b as *mut libc::timespec));
+                }
+                libc::SYS_gettimeofday => {
+                    drop(call);
+                    return c_long::from(super::time::gettimeofday(a as *mut libc::timeval, b as *mut c_void));
+                }
+                libc::SYS_time => {
+                    drop(call);
+                    return super::time::time(a as *mut libc::time_t);
                 }
                 _ => {}
             }

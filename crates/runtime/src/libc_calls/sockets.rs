@@ -61,11 +61,11 @@ unsafe fn filled_address(call: &mut Call, address: usize, len: *const socklen_t,
 }
 
 /// The system has received a message of `len` bytes.
-unsafe fn filled_message(call: &mut Call, message: *const msghdr, len: isize, room: socklen_t, pc: usize) {
+unsafe fn got_message(call: &mut Call, socket: c_int, message: *const msghdr, len: isize, room: socklen_t, pc: usize) {
     // SAFETY: a `Call` is proof of the token; the program gave the places.
     unsafe {
         let it = &*message;
-        filled_pieces(call, it.msg_iov, it.msg_iovlen, len, pc);
+        got_pieces(call, socket, it.msg_iov, it.msg_iovlen, len, pc);
         filled(call, it.msg_name as usize, it.msg_namelen.min(room) as isize, pc);
         filled(call, it.msg_control as usize, it.msg_controllen as isize, pc);
         filled_in(call, message, pc);
@@ -89,14 +89,14 @@ interpose! {
     fn recv / 4 (socket: c_int, buffer: *mut c_void, len: size_t, flags: c_int) -> ssize_t = |call, pc| {
         let really = real!(recv: fn(c_int, *mut c_void, size_t, c_int) -> ssize_t);
         let result = receive(&mut call, socket, flags, pc, || really(socket, buffer, len, flags));
-        filled(&mut call, buffer as usize, result.min(len as isize), pc);
+        got(&mut call, socket, buffer as usize, result.min(len as isize), pc);
         result
     };
     fn __recv_chk / 5 (socket: c_int, buffer: *mut c_void, len: size_t, room: size_t, flags: c_int) -> ssize_t =
         |call, pc| {
             let really = real!(__recv_chk: fn(c_int, *mut c_void, size_t, size_t, c_int) -> ssize_t);
             let result = receive(&mut call, socket, flags, pc, || really(socket, buffer, len, room, flags));
-            filled(&mut call, buffer as usize, result.min(len as isize), pc);
+            got(&mut call, socket, buffer as usize, result.min(len as isize), pc);
             result
         };
     fn recvmsg / 3 (socket: c_int, message: *mut msghdr, flags: c_int) -> ssize_t = |call, pc| {
@@ -104,7 +104,7 @@ interpose! {
         let room = (*message).msg_namelen;
         let result = receive(&mut call, socket, flags, pc, || really(socket, message, flags));
         if result >= 0 {
-            filled_message(&mut call, message, result, room, pc);
+            got_message(&mut call, socket, message, result, room, pc);
         }
         result
     };
@@ -118,7 +118,7 @@ interpose! {
             for number in 0..usize::try_from(result).unwrap_or(0) {
                 let message = messages.add(number);
                 let len = (*message).msg_len as isize;
-                filled_message(&mut call, &raw const (*message).msg_hdr, len, socklen_t::MAX, pc);
+                got_message(&mut call, socket, &raw const (*message).msg_hdr, len, socklen_t::MAX, pc);
                 filled_in(&mut call, &raw const (*message).msg_len, pc);
             }
             result
@@ -244,7 +244,7 @@ interpose_six! {
         let room = room_for(address_len);
         let result = receive(&mut call, socket, flags, pc, || really(socket, buffer, len, flags, address, address_len));
         if result >= 0 {
-            filled(&mut call, buffer as usize, result.min(len as isize), pc);
+            got(&mut call, socket, buffer as usize, result.min(len as isize), pc);
             filled_address(&mut call, address as usize, address_len, room, pc);
         }
         result

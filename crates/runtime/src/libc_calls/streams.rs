@@ -30,7 +30,7 @@ pub(super) struct File {
     flags: c_int,
     read_at: usize,
     read_end: usize,
-    _read_base: usize,
+    read_base: usize,
     write_base: usize,
     write_at: usize,
     write_end: usize,
@@ -102,22 +102,54 @@ pub(super) enum Need {
     Unknown,
 }
 
-/// Whether reading from a stream could wait.
-pub(super) unsafe fn reading_waits(stream: Stream, need: Need) -> bool {
+/// Whether what is needed is in the stream's buffer.
+unsafe fn has_enough(stream: Stream, need: Need) -> bool {
     // SAFETY: the program passes a stream.
     unsafe {
         let it = &*stream;
         let has = it.read_end.saturating_sub(it.read_at);
-        if it.width <= 0 && has > 0 {
-            let is_enough = match need {
+        it.width <= 0
+            && has > 0
+            && match need {
                 Need::Bytes(count) => has >= count,
                 Need::Until(byte) => !libc::memchr(it.read_at as *const c_void, c_int::from(byte), has).is_null(),
                 Need::Unknown => false,
-            };
-            if is_enough {
-                return false;
             }
+    }
+}
+
+/// Reads from a stream. What its file had to be read for comes from outside: of that, what is in the buffer
+/// afterwards is told, because more is not known here.
+pub(super) unsafe fn read_stream<R>(
+    call: &mut Call,
+    stream: Stream,
+    need: Need,
+    pc: usize,
+    action: impl FnOnce() -> R,
+) -> R {
+    // SAFETY: a `Call` is proof of the token; the program passes a stream.
+    unsafe {
+        let buffer = |stream: Stream| ((*stream).read_base, (*stream).read_end);
+        let (before, had_enough) = (buffer(stream), has_enough(stream, need));
+        let result = on_stream(call, stream, reading_waits(stream, need), pc, action);
+        let is_unsure = matches!(need, Need::Unknown);
+        let file = (*stream).file;
+        if file >= 0 && !had_enough && !(is_unsure && buffer(stream) == before) {
+            let (base, end) = buffer(stream);
+            crate::inputs::from_file(call, file, base, end.saturating_sub(base) as isize, pc);
         }
+        result
+    }
+}
+
+/// Whether reading from a stream could wait.
+unsafe fn reading_waits(stream: Stream, need: Need) -> bool {
+    // SAFETY: the program passes a stream.
+    unsafe {
+        if has_enough(stream, need) {
+            return false;
+        }
+        let it = &*stream;
         match need {
             // What is read is one byte at least.
             Need::Bytes(0 | 1) => read_may_block(it.file),
@@ -188,7 +220,7 @@ macro_rules! gets_characters {
             fn $name / $count ($($argument: $type)?) -> c_int = |call, pc| {
                 let really = real!($name: fn($($type)?) -> c_int);
                 let stream = $stream;
-                on_stream(&mut call, stream, reading_waits(stream, $need), pc, || really($($argument)?))
+                read_stream(&mut call, stream, $need, pc, || really($($argument)?))
             };
         )*}
     };
@@ -250,8 +282,8 @@ macro_rules! gets_lines {
         interpose! {$(
             fn $name / $count (buffer: *mut c_char, $($argument: $type),*) -> *mut c_char = |call, pc| {
                 let really = real!($name: fn(*mut c_char, $($type),*) -> *mut c_char);
-                let waits = reading_waits($stream, Need::Until(b'\n'));
-                let result = on_stream(&mut call, $stream, waits, pc, || really(buffer, $($argument),*));
+                let need = Need::Until(b'\n');
+                let result = read_stream(&mut call, $stream, need, pc, || really(buffer, $($argument),*));
                 if !result.is_null() {
                     filled(&mut call, buffer as usize, libc::strlen(buffer) as isize + 1, pc);
                 }
@@ -276,9 +308,9 @@ macro_rules! reads {
                 buffer: *mut c_void, $($before: $before_type,)? size: size_t, count: size_t, stream: Stream,
             ) -> size_t = |call, pc| {
                 let really = real!($name: fn(*mut c_void, $($before_type,)? size_t, size_t, Stream) -> size_t);
-                let waits = reading_waits(stream, Need::Bytes(size.saturating_mul(count)));
+                let need = Need::Bytes(size.saturating_mul(count));
                 let result =
-                    on_stream(&mut call, stream, waits, pc, || really(buffer, $($before,)? size, count, stream));
+                    read_stream(&mut call, stream, need, pc, || really(buffer, $($before,)? size, count, stream));
                 filled(&mut call, buffer as usize, (result * size) as isize, pc);
                 result
             };
@@ -351,8 +383,8 @@ unsafe fn get_up_to(
     unsafe {
         // Into a block of our own, since what is allocated without the token has no place in the program's heap.
         let (mut text, mut text_room) = (std::ptr::null_mut(), 0);
-        let waits = reading_waits(stream, Need::Until(byte as u8));
-        let len = on_stream(call, stream, waits, pc, || really(&mut text, &mut text_room, byte, stream));
+        let need = Need::Until(byte as u8);
+        let len = read_stream(call, stream, need, pc, || really(&mut text, &mut text_room, byte, stream));
         let error = *libc::__errno_location();
         if let Ok(len) = usize::try_from(len) {
             let needed = len + 1;
