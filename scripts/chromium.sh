@@ -72,11 +72,13 @@ axe_from_node() {
 
 [ -z "${INTERLOPER_NO_CHROMIUM:-}" ] || exit 0
 has_chromium || install_chromium ||
-    fail "no Chromium. Install it from your system's packages, or set INTERLOPER_CHROMIUM to one; $skip."
+    fail "no Chromium, and only root can install it. Ask for the package (Debian, Ubuntu:
+    sudo apt-get install chromium fonts-dejavu-core), or set INTERLOPER_CHROMIUM to one; $skip."
 if [ -z "${INTERLOPER_AXE:-}" ] && ! has_axe; then
     rm -rf "$tools/axe"
     mkdir -p "$tools/axe"
     axe_from_wheel || axe_from_node ||
-        fail "no axe-core (see $tools/axe/log). It takes pip or npm, or set INTERLOPER_AXE to axe.min.js; $skip."
+        fail "no axe-core. It takes python3 with pip or venv, or npm (Debian, Ubuntu:
+    sudo apt-get install python3-venv), or set INTERLOPER_AXE to axe.min.js; $skip."
     rm -rf "$tools"/axe/*.whl "$tools"/axe/*.tgz "$tools/axe/unpacked" "$tools/axe/package" "$tools/axe/venv" "$tools/axe/log"
 fi

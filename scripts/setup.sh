@@ -28,7 +28,7 @@ check_rust() {
 check_compiler() {
     compiler=${CC:-cc}
     command -v "${compiler%% *}" >/dev/null 2>&1 ||
-        fail "no C compiler ($compiler). Install gcc or clang, or set CC."
+        fail "no C compiler ($compiler). Install gcc or clang (Debian, Ubuntu: sudo apt-get install build-essential), or set CC."
 }
 
 # The solver is C++, and so is half of what is recorded.
@@ -37,9 +37,10 @@ check_cxx_compiler() {
     command -v "${compiler%% *}" >/dev/null 2>&1 && return
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
         printf 'setup: no C++ compiler; installing g++ with apt-get\n'
-        apt-get install -y --no-install-recommends g++ >/dev/null
+        apt-get update -qq && apt-get install -y --no-install-recommends g++ >/dev/null ||
+            fail "apt-get could not install g++"
     else
-        fail "no C++ compiler ($compiler). Install g++ or clang, or set CXX."
+        fail "no C++ compiler ($compiler). Install g++ or clang (Debian, Ubuntu: sudo apt-get install g++), or set CXX."
     fi
 }
 

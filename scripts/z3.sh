@@ -1,7 +1,7 @@
 #!/bin/sh
 # Provides Z3, which a test of crates/order-sat compares answers with and `make bench` races: uses the one that is
-# there, or else installs one below target/tools/z3, or as a package of the system if this is run as root. It says
-# what it installs. Nothing that is shipped uses it.
+# there, or else installs one below target/tools/z3, which takes Python but no rights, or as a package of the system
+# if this is run as root. It says what it installs. Nothing that is shipped uses it.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -37,6 +37,7 @@ from_package() {
     apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq z3 >/dev/null && works z3
 }
 
+[ -z "${INTERLOPER_NO_Z3:-}" ] || exit 0
 # The same order as in crates/order-sat/tests/z3.rs and crates/bench/src/solver.rs.
 if [ -n "${INTERLOPER_Z3:-}" ]; then
     works "$INTERLOPER_Z3" || fail "INTERLOPER_Z3 is $INTERLOPER_Z3, which does not run"
@@ -47,4 +48,5 @@ if works z3 || works "$tools/z3/bin/z3"; then
 fi
 mkdir -p "$tools"
 from_wheel || from_package ||
-    fail "no Z3. Install it from your system's packages, or set INTERLOPER_Z3 to one; INTERLOPER_NO_Z3=1 skips its test."
+    fail "no Z3. With python3 and its venv module it installs itself. Else install it (Debian, Ubuntu:
+    sudo apt-get install z3), or set INTERLOPER_Z3 to one; INTERLOPER_NO_Z3=1 skips its test."
