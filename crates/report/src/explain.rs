@@ -33,8 +33,8 @@ pub const TOPICS: [Topic; 15] = [
     Topic {
         name: "feasible",
         summary: "A schedule of the recorded events shows it.",
-        proves: "The events of the trace can be ordered so, with every read finding what it found that anything depends \
-                 on. A solver gave the schedule, and an interpreter that shares no code with it accepts it.",
+        proves: "The events of the trace can be ordered so, and every read on which anything depends finds what it \
+                 found. A solver gave the schedule, and an interpreter that shares no code with it accepts it.",
         leaves_open: "Whether the program follows it. If it was executed and left the schedule, the reason says where.",
         remedy: "Treat it as a bug. If the program goes by something that is not recorded (process numbers, real \
                  timers), make that the same in every run and check again.",
@@ -57,8 +57,8 @@ pub const TOPICS: [Topic; 15] = [
     Topic {
         name: "infeasible",
         summary: "No schedule of the recorded events shows it.",
-        proves: "In whatever order these events are executed, with every read finding what it found that anything \
-                 depends on, the other thread does not get in between.",
+        proves: "In whatever order these events are executed, if every read on which anything depends finds what it \
+                 found, the other thread does not get in between.",
         leaves_open: "What the program does on other paths, with other input, or on weaker memory.",
         remedy: "Nothing. `interloper check` looks for other paths by itself.",
     },
