@@ -87,6 +87,12 @@ static long ask(const char *what) {
         getcpu(&processor, NULL);
         return sched_getcpu() + processor + sysconf(_SC_NPROCESSORS_ONLN);
     }
+    if (!strcmp(what, "temporary")) {
+        char name[] = "./tXXXXXX";
+        int file = mkstemp(name);
+        if (write(file, "5", 1) != 1 || lseek(file, 0, SEEK_SET) != 0) abort();
+        return text_of(file);
+    }
     if (!strcmp(what, "addresses")) {
         char *block = malloc(100), *again;
         free(block);
@@ -181,7 +187,7 @@ fn of_several_causes_the_one_that_was_seen_to_differ_is_named() {
 fn what_is_controlled_is_the_same() {
     let folder = Folder::new();
     compile_text(PROGRAM, true, &folder);
-    for what in ["time", "random", "machine", "addresses"] {
+    for what in ["time", "random", "machine", "addresses", "temporary"] {
         let run = check(&folder, what);
         assert_eq!((run.code, run.stdout.as_str()), (0, "1\n"), "{what}: {}", run.stderr);
         let expected = "determinism: a second run along the same schedule gave the same events\nrecorded: ";

@@ -99,7 +99,7 @@ impl Program {
         assert_eq!((again.outcome.notices, again.outcome.notes), (Vec::new(), Vec::new()));
         assert_eq!(again.outcome.schedule, run.outcome.schedule);
         assert_eq!((again.outcome.exit, &again.outcome.output), (run.outcome.exit, &run.outcome.output));
-        assert_eq!(compare(&run.trace, &again.trace).unwrap(), None);
+        assert_eq!(compare(&run.trace, &again.trace).unwrap().mismatch, None);
         run
     }
 }
@@ -386,7 +386,7 @@ fn one_run_or_two_give_the_same_identities() {
         let once = program.recorded();
         let twice = program.run("twice", |request| request.full_limit = 1);
         assert_eq!((once.outcome.how, twice.outcome.how), (How::Once, How::Twice));
-        assert_eq!(compare(&once.trace, &twice.trace).unwrap(), None);
+        assert_eq!(compare(&once.trace, &twice.trace).unwrap().mismatch, None);
         assert_eq!(once.outcome.identities, twice.outcome.identities);
         assert_eq!(once.outcome.shared, twice.outcome.shared);
         assert_eq!(once.outcome.thread_numbers, twice.outcome.thread_numbers);

@@ -196,13 +196,15 @@ impl Side {
 }
 
 /// Whether the strings that both have by now are the same. What is in other tables refers to these, in
-/// an order that the events give away.
+/// an order that the events give away. Paths are not compared: those of sources are the binary's, and a file that is
+/// read may have a name that is made up for each run.
 fn names_agree(first: &mut Side, second: &mut Side) -> bool {
     let (a, b) = (&first.reader.tables().strings, &second.reader.tables().strings);
     let both = a.len().min(b.len());
     let new = first.strings..both;
     first.strings = both;
-    new.filter_map(StringId::from_index).all(|id| a.get(id) == b.get(id))
+    let is_path = |id: StringId| a.get(id).starts_with('/') && b.get(id).starts_with('/');
+    new.filter_map(StringId::from_index).all(|id| a.get(id) == b.get(id) || is_path(id))
 }
 
 fn text_of(event: &Event, tables: &Tables) -> String {

@@ -90,7 +90,7 @@ fn name_of(file: c_int, room: &mut [u8; ROOM]) -> &[u8] {
         return &room[..len];
     }
     let name = &room[..len];
-    // Pipes and sockets have numbers that are others in every run.
+    // Pipes, sockets and files without a name have numbers that are others in every run.
     if name.starts_with(b"pipe:") {
         return b"pipe";
     }
@@ -99,6 +99,9 @@ fn name_of(file: c_int, room: &mut [u8; ROOM]) -> &[u8] {
     }
     if name.starts_with(b"/dev/pts/") || name == b"/dev/tty" {
         return b"terminal";
+    }
+    if name.ends_with(b" (deleted)") {
+        return b"unnamed file";
     }
     name.strip_prefix(b"anon_inode:").unwrap_or(name)
 }

@@ -119,15 +119,12 @@ unsafe extern "C" {
 }
 
 unsafe extern "C" fn read_stream(_: *mut c_void, buffer: *mut c_char, len: size_t) -> ssize_t {
-    match Call::enter_quietly() {
-        // SAFETY: the stream's buffer; a `Call` is proof of the token.
-        Some(_call) => unsafe { fill(buffer.cast(), len) },
-        // SAFETY: as above. The stream outlives the recording, or somebody else reads it.
-        None => {
-            return crate::sys::libc_result(unsafe { crate::sys::syscall!(libc::SYS_getrandom, buffer, len, 0) })
-                as ssize_t;
-        }
-    }
+    let Some(_call) = Call::enter_quietly() else {
+        // SAFETY: the stream's buffer. It outlives the recording, or somebody else reads it.
+        return crate::sys::libc_result(unsafe { crate::sys::syscall!(libc::SYS_getrandom, buffer, len, 0) });
+    };
+    // SAFETY: the stream's buffer; a `Call` is proof of the token.
+    unsafe { fill(buffer.cast(), len) };
     len as ssize_t
 }
 

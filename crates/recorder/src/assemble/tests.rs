@@ -129,6 +129,8 @@ fn every_kind_of_record() {
         .plain(Kind::OnceBegin, 0x1128, 0x119)
         .plain(Kind::OnceEnd, 0x1128, 0x119)
         .plain(Kind::OncePass, 0x1128, 0x119)
+        .record(with(Kind::HappensBefore, 0x1130, 0x122, 0, 0), &[2])
+        .record(with(Kind::HappensAfter, 0x1130, 0x123, 0, 0), &[0, 2])
         .record(with(Kind::Allocate, 0x5000, 0x905, 0, 0), &[64, 3, 0x20b, 0])
         .record(with(Kind::Read, 0x5010, 0x11a, 8, 0), &[0])
         .record(with(Kind::Free, 0x5000, 0x11b, 0, 0), &[3])

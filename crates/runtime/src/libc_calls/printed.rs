@@ -13,7 +13,7 @@ pub(super) unsafe fn read_strings(call: &mut Call, format: *const c_char, mut li
     let mut at = Format(format.cast());
     // SAFETY: the format ends with a zero byte, and tells what the arguments are; a `Call` is proof of the token.
     unsafe {
-        while at.to_conversion() {
+        while at.seek_conversion() {
             let Some(conversion) = at.conversion(&mut list) else { return };
             let Conversion { what, size, precision } = conversion;
             match what {
@@ -92,7 +92,7 @@ impl Format {
     }
 
     /// Goes behind the next percent sign; false if there is none.
-    unsafe fn to_conversion(&mut self) -> bool {
+    unsafe fn seek_conversion(&mut self) -> bool {
         // SAFETY: the format ends with a zero byte.
         unsafe {
             loop {

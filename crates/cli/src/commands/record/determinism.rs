@@ -101,6 +101,7 @@ fn source(channel: &str) -> String {
         "tid" => "the number of a thread".to_owned(),
         "stdin" => "standard input".to_owned(),
         "poll" | "select" | "epoll" => format!("which files were ready (`{channel}`)"),
+        "unnamed file" => "a file without a name".to_owned(),
         "pipe" | "socket" | "terminal" | "file" => format!("a {channel}"),
         path if path.starts_with('/') => format!("the file {path}"),
         function => format!("what `{function}` says"),
