@@ -125,7 +125,7 @@ pub(crate) fn sources() -> Sources {
 fn places(lines: Option<String>) -> sarif::Places {
     let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let root = folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(&folder).to_owned();
-    sarif::Places { folder, root, lines }
+    sarif::Places { folder, root, lines, sources: sources() }
 }
 
 /// Whether standard output shows colour, and the user does not mind.

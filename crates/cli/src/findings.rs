@@ -2,6 +2,7 @@
 
 use interloper_hunt::{Caught, HuntRequest, Hunted, Outcome};
 use interloper_ladder::{Climb, Finding, Standing, Trace, Unknown};
+use interloper_model::RegionSources;
 use interloper_recorder::{RecordOutcome, RunNotice};
 use interloper_report::build::{self, Decided, TraceFacts};
 use interloper_report::evidence::{Evidence, positions};
@@ -26,7 +27,13 @@ impl fmt::Display for OurFault {
 impl std::error::Error for OurFault {}
 
 /// The result of a climb.
-pub(crate) fn document(trace: &Trace, climb: &Climb, explain_infeasible: bool, mut notes: Vec<String>) -> Document {
+pub(crate) fn document(
+    trace: &Trace,
+    climb: &Climb,
+    regions: RegionSources,
+    explain_infeasible: bool,
+    mut notes: Vec<String>,
+) -> Document {
     if climb.unlisted > 0 {
         notes.push(unlisted(climb.unlisted));
     }
@@ -34,7 +41,7 @@ pub(crate) fn document(trace: &Trace, climb: &Climb, explain_infeasible: bool, m
         climb.findings.iter().filter(|finding| explain_infeasible || !matches!(finding.standing, Standing::Infeasible));
     let decided: Vec<Decided<'_>> = listed.map(decided).collect();
     let mut findings = build::decided(&decided, &climb.held, &trace.tables);
-    let mut evidence = Evidence::default();
+    let mut evidence = Evidence::new(regions);
     findings.iter().for_each(|finding| evidence.want_all_of(finding));
     (0..).zip(&trace.events).for_each(|(index, event)| evidence.observe(EventIndex(index), event));
     findings.iter_mut().for_each(|finding| describe(finding, &evidence, &trace.tables));
@@ -110,7 +117,7 @@ fn reason(why: Unknown) -> String {
 /// The result of a hunt.
 pub(crate) fn of_hunt(hunted: &Hunted, request: &HuntRequest, explore: &str, explain_infeasible: bool) -> Document {
     let mut all = Vec::new();
-    let mut looked_up = LookedUp::default();
+    let mut looked_up = LookedUp { regions: request.ladder.regions, traces: BTreeMap::new() };
     let recorded = recorded_end(&hunted.recorded);
     for (number, run) in hunted.runs.iter().enumerate() {
         let caught: Vec<&Caught> = hunted
@@ -171,21 +178,27 @@ pub(crate) fn of_hunt(hunted: &Hunted, request: &HuntRequest, explore: &str, exp
 }
 
 /// What traces of runs say about findings.
-#[derive(Default)]
-struct LookedUp(BTreeMap<PathBuf, (Evidence, Tables)>);
+struct LookedUp {
+    regions: RegionSources,
+    traces: BTreeMap<PathBuf, (Evidence, Tables)>,
+}
 
 impl LookedUp {
     /// A finding was made in the trace of this run, and shown by another, perhaps.
     fn want(&mut self, path: &Path, finding: &interloper_report::result::Finding) {
-        self.0.entry(path.to_owned()).or_default().0.want_all_of(finding);
+        self.evidence(path.to_owned()).want_all_of(finding);
         if let Some((path, positions)) = shown_at(finding) {
-            self.0.entry(path).or_default().0.want(positions);
+            self.evidence(path).want(positions);
         }
+    }
+
+    fn evidence(&mut self, path: PathBuf) -> &mut Evidence {
+        &mut self.traces.entry(path).or_insert_with(|| (Evidence::new(self.regions), Tables::new())).0
     }
 
     /// A trace that cannot be read has nothing to say.
     fn read(&mut self) {
-        for (path, (evidence, tables)) in &mut self.0 {
+        for (path, (evidence, tables)) in &mut self.traces {
             let Ok(mut reader) = TraceReader::open(path, ReadOptions::default()) else { continue };
             while let Ok(true) = reader.visit(|index, event, _| evidence.observe(index, event)) {}
             *tables = reader.tables().clone();
@@ -194,11 +207,11 @@ impl LookedUp {
 
     fn describe(&self, first: &Path, finding: &mut interloper_report::result::Finding) {
         let path = finding.trace.as_ref().map_or_else(|| first.to_owned(), PathBuf::from);
-        if let Some((evidence, tables)) = self.0.get(&path) {
+        if let Some((evidence, tables)) = self.traces.get(&path) {
             describe(finding, evidence, tables);
         }
         if let Some((path, positions)) = shown_at(finding)
-            && let Some((evidence, tables)) = self.0.get(&path)
+            && let Some((evidence, tables)) = self.traces.get(&path)
         {
             evidence.describe(finding, positions, tables);
         }

@@ -129,7 +129,10 @@ fn sarif_of_a_trace_without_sources() {
     let location = &document["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
     assert_eq!(
         *location,
-        json!({"artifactLocation": {"uri": "t.std", "uriBaseId": "SRCROOT"}, "region": {"startLine": 3}})
+        json!({
+            "artifactLocation": {"uri": "t.std", "uriBaseId": "SRCROOT"},
+            "region": {"startLine": 3, "startColumn": 1, "endLine": 3},
+        })
     );
 }
 

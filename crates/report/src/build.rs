@@ -207,6 +207,7 @@ fn finding(triple: &Triple, held: &HeldInStates, tables: &Tables) -> Finding {
         pattern,
         variable: Variable { name: variable, size: None },
         region: region(&triple.region, tables),
+        innermost: None,
         events: vec![
             finding_event("first", &triple.first, tables),
             finding_event("remote", &triple.remote, tables),

@@ -7,7 +7,7 @@
 //! Findings that agree in all of that are told apart by a number, in the order of their lines. That number, and so the
 //! id, may be another's if one of them is no longer found.
 
-use crate::result::{Finding, FindingEvent};
+use crate::result::{CycleStep, Finding, FindingEvent};
 use rustc_hash::FxHashMap;
 
 /// Gives ids to all findings of a result.
@@ -27,15 +27,29 @@ pub(crate) fn give_ids(findings: &mut [Finding]) {
 
 /// What a finding is about.
 fn subject(finding: &Finding) -> Fnv {
-    let sites = finding.events.iter().map(site);
+    let sites = finding.events.iter().map(access_site);
     let subject = sites.fold(Fnv::new().text(finding.pattern), |hash, site| hash.text(&site));
     subject.text(&without_folders(&finding.variable.name))
 }
 
-fn site(event: &FindingEvent) -> String {
-    let file = event.file.as_deref().unwrap_or_default();
+/// The id of a cycle of steps: of the accesses that make it one.
+pub(crate) fn of_cycle(cycle: &[CycleStep]) -> String {
+    let events = cycle.iter().flat_map(|step| [&step.enter, &step.leave]);
+    let hash = events.fold(Fnv::new().text("SERIAL"), |hash, event| {
+        let target = event.target.as_deref().map(without_folders).unwrap_or_default();
+        hash.text(event.op).text(&target).text(&site(event.file.as_deref(), event.function.as_deref(), event.line))
+    });
+    format!("{:016x}", hash.0)
+}
+
+fn access_site(event: &FindingEvent) -> String {
+    site(event.file.as_deref(), event.function.as_deref(), event.line)
+}
+
+fn site(file: Option<&str>, function: Option<&str>, line: Option<i64>) -> String {
+    let file = file.unwrap_or_default();
     let file = file.rsplit('/').next().unwrap_or(file);
-    match (&event.function, event.line) {
+    match (function, line) {
         (Some(function), _) => format!("{file}:{function}"),
         (None, Some(line)) => format!("{file}:{line}"),
         (None, None) => file.to_owned(),

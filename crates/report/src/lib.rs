@@ -42,6 +42,7 @@ pub mod words;
 mod event_text;
 mod fingerprint;
 mod glob;
+mod mark;
 #[cfg(test)]
 mod testing;
 mod wrap;

@@ -92,8 +92,10 @@ fields! {
         pattern: String,
         /// What is accessed.
         variable: Variable,
-        /// The region that is broken.
+        /// The region that is broken: the outermost one.
         region: Region,
+        /// The innermost one that holds both accesses, if it is another.
+        innermost: Option<Region>,
         /// The three accesses.
         events: Vec<Event>,
         /// Locks held when the remote access gets in.
@@ -124,6 +126,8 @@ fields! {
     Region {
         /// Who says that it is meant to be atomic.
         source: String,
+        /// What it is called.
+        name: Option<String>,
         /// Whose it is.
         thread: String,
         /// The event that begins it.
@@ -279,6 +283,11 @@ impl Result {
 }
 
 impl Finding {
+    /// What is meant to be one step, as closely as that is known.
+    pub fn step(&self) -> &Region {
+        self.innermost.as_ref().unwrap_or(&self.region)
+    }
+
     /// What the three accesses are known by in any run; none if the result does not say it.
     pub fn identities(&self) -> Option<[Identity; 3]> {
         let identity = |event: &Event| {

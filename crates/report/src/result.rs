@@ -160,8 +160,12 @@ pub struct Finding {
     pub pattern: &'static str,
     /// What is accessed.
     pub variable: Variable,
-    /// The region that is broken.
+    /// The region that is broken: the outermost one.
     pub region: Region,
+    /// The innermost region that the two accesses of its thread are in, if that is another one: what is meant to be
+    /// one step is hardly ever more than this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub innermost: Option<Region>,
     /// The three accesses.
     pub events: Vec<FindingEvent>,
     /// Locks held when the remote access gets in between.
@@ -224,6 +228,11 @@ pub struct Suppression {
 }
 
 impl Finding {
+    /// What is meant to be one step, as closely as that is known.
+    pub fn step(&self) -> &Region {
+        self.innermost.as_ref().unwrap_or(&self.region)
+    }
+
     /// Whether it was executed and did no harm.
     pub fn is_benign(&self) -> bool {
         self.harm == Some("benign")

@@ -10,6 +10,18 @@ use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
+/// What source files are called. A trace may name any file as one, and what is passed on must hold nothing else.
+const EXTENSIONS: [&str; 24] = [
+    "c", "h", "cc", "hh", "cp", "cpp", "hpp", "cxx", "hxx", "c++", "h++", "inl", "ipp", "ixx", "tcc", "tpp", "def",
+    "inc", "y", "l", "s", "cu", "rs", "m",
+];
+
+/// Whether a file is called as source files are.
+pub fn is_source(file: &str) -> bool {
+    let extension = Path::new(file).extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|extension| EXTENSIONS.contains(&extension.to_ascii_lowercase().as_str()))
+}
+
 /// Larger files are hardly written by people.
 const LARGEST: u64 = 16 << 20;
 
@@ -81,6 +93,12 @@ mod tests {
         assert_eq!(sources.line("Cargo.toml", 0), None);
         assert_eq!(sources.line("Cargo.toml", i64::MIN), None);
         assert_eq!(Sources::none().line("Cargo.toml", 1), None);
+    }
+
+    #[test]
+    fn source_files_are_told_by_their_names() {
+        assert!(["a.c", "/src/B.HPP", "x.c++"].into_iter().all(super::is_source));
+        assert!(!["/etc/passwd", "key.pem", ".c", "a", ""].into_iter().any(super::is_source));
     }
 
     #[test]

@@ -34,13 +34,8 @@ fn finding(value: &Value) -> Option<Finding> {
             name: text(&value["variable"]["name"])?,
             size: value["variable"]["size"].as_u64().and_then(|size| u32::try_from(size).ok()),
         },
-        region: Region {
-            source: word(&value["region"]["source"], RegionSource::ALL.map(RegionSource::name))?,
-            name: text(&value["region"]["name"]),
-            thread: text(&value["region"]["thread"])?,
-            begin: value["region"]["begin"].as_u64()?,
-            end: value["region"]["end"].as_u64(),
-        },
+        region: region(&value["region"])?,
+        innermost: region(&value["innermost"]),
         events: value["events"].as_array()?.iter().map(event).collect::<Option<Vec<_>>>()?,
         locks: HeldLocks {
             region: texts(&value["locks"]["region"]).unwrap_or_default(),
@@ -52,6 +47,16 @@ fn finding(value: &Value) -> Option<Finding> {
         trace: text(&value["trace"]),
         threads: value["threads"].as_array().into_iter().flatten().filter_map(birth).collect(),
         known: value["known"].as_bool().unwrap_or(false),
+    })
+}
+
+fn region(value: &Value) -> Option<Region> {
+    Some(Region {
+        source: word(&value["source"], RegionSource::ALL.map(RegionSource::name))?,
+        name: text(&value["name"]),
+        thread: text(&value["thread"])?,
+        begin: value["begin"].as_u64()?,
+        end: value["end"].as_u64(),
     })
 }
 
@@ -121,12 +126,15 @@ fn word(value: &Value, words: impl IntoIterator<Item = &'static str>) -> Option<
 #[cfg(test)]
 mod tests {
     use super::findings;
+    use crate::result::Region;
     use crate::testing;
     use serde_json::json;
 
     #[test]
     fn what_was_written_is_read() {
-        let finding = serde_json::to_value(testing::finding()).expect("JSON");
+        let mut finding = testing::finding();
+        finding.innermost = Some(Region { begin: 4, ..finding.region.clone() });
+        let finding = serde_json::to_value(finding).expect("JSON");
         let read = findings(&json!({"findings": [finding], "suppressed": [{"finding": finding}, 1], "x": null}));
         let again: Vec<_> = read.iter().map(|own| serde_json::to_value(own).expect("JSON")).collect();
         assert_eq!(again, [finding.clone(), finding]);

@@ -31,6 +31,7 @@ pub(crate) fn finding() -> Finding {
             begin: 3,
             end: Some(9),
         },
+        innermost: None,
         events: vec![
             event("first", 4, "main.1", "r", 12, "get"),
             event("remote", 12, "main.2", "w", 20, "put"),

@@ -168,7 +168,7 @@ fn triples(args: &AnalyzeArgs, input: &Input, sources: RegionSources) -> anyhow:
 
 /// Says what the accesses of findings read, wrote and held.
 fn explain(args: &AnalyzeArgs, input: &Input, document: &mut Document) -> anyhow::Result<()> {
-    let mut evidence = Evidence::default();
+    let mut evidence = Evidence::new(args.regions.iter().copied().collect());
     document.findings.iter().for_each(|finding| evidence.want_all_of(finding));
     if document.findings.is_empty() {
         return Ok(());

@@ -21,9 +21,9 @@ pub(super) fn finding(out: &mut String, number: usize, same: &[&Finding], option
     let events = match finding.execution.as_ref().and_then(|execution| execution.events) {
         // Those of the accesses are counted in the run that showed it.
         Some(_) => String::new(),
-        None => format!(", {}", events_text(&finding.region)),
+        None => format!(", {}", events_text(finding.step())),
     };
-    paragraph(out, options, "Region", &format!("{}{events}.", region_text(&finding.region)));
+    paragraph(out, options, "Region", &format!("{}{events}{}.", region_text(finding.step()), outer_text(finding)));
     for (at, event) in finding.events.iter().enumerate() {
         access(out, at, event, finding, options);
     }
@@ -69,6 +69,17 @@ fn paragraph(out: &mut String, options: &Options<'_>, label: &str, text: &str) {
 pub(super) fn region_text(region: &Region) -> String {
     let name = region.name.as_deref().map_or(String::new(), |name| format!("{} of ", shown(name)));
     format!("{name}{}, {} ({})", shown(&region.thread), words::authority(region.source), region.source)
+}
+
+/// What the innermost region is inside of.
+fn outer_text(finding: &Finding) -> String {
+    if finding.innermost.is_none() {
+        return String::new();
+    }
+    match &finding.region.name {
+        Some(name) => format!("; inside {} ({})", shown(name), finding.region.source),
+        None => format!("; inside another ({})", finding.region.source),
+    }
 }
 
 pub(super) fn events_text(region: &Region) -> String {

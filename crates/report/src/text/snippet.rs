@@ -1,9 +1,9 @@
 //! A line of source with a mark under what is accessed.
 //!
-//! A trace knows the line of an access, not the column. The mark goes under the variable's name, if the line has it,
-//! and else under the whole statement.
+//! Lines and names that are too long are cut, so that the mark can be seen.
 
 use super::style::{Role, Style};
+use crate::mark::marked;
 use crate::printable::Printable;
 use crate::wrap::{COLUMNS, width};
 use std::fmt::Write as _;
@@ -30,38 +30,6 @@ pub(super) fn snippet(out: &mut String, number: i64, line: &str, variable: &str,
     let gap = " ".repeat(width(&shown));
     let mark = style.paint(Role::Mark, &"^".repeat(width(&name).max(1)));
     let _ = writeln!(out, "{INDENT}{:margin$} {bar} {gap}{mark}", "", margin = margin.len());
-}
-
-/// What to mark of a line.
-fn marked(line: &str, variable: &str) -> Range<usize> {
-    // What is after the object's name is an offset; the name may be of a member, or of an element.
-    let variable = variable.split(['+', '@']).next().unwrap_or(variable);
-    let member = variable.rsplit(['.', ':']).next().unwrap_or(variable);
-    let member = member.split('[').next().unwrap_or(member);
-    let found = [variable, member].into_iter().filter(|name| !name.is_empty()).find_map(|name| word(line, name));
-    found.unwrap_or_else(|| {
-        let start = line.len() - line.trim_start().len();
-        // A comment at the end of the line is not what is accessed.
-        let end = line.find("//").filter(|end| *end > start).unwrap_or(line.len());
-        start..start + line[start..end].trim_end().len()
-    })
-}
-
-/// Where a line has a name as a word; rather as a member (`x.name`, `x->name`) than alone.
-fn word(line: &str, name: &str) -> Option<Range<usize>> {
-    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
-    let mut alone = None;
-    for (at, _) in line.match_indices(name) {
-        let (before, after) = (&line[..at], &line[at + name.len()..]);
-        if before.chars().next_back().is_some_and(is_word) || after.chars().next().is_some_and(is_word) {
-            continue;
-        }
-        if before.ends_with('.') || before.ends_with("->") {
-            return Some(at..at + name.len());
-        }
-        alone.get_or_insert(at..at + name.len());
-    }
-    alone
 }
 
 /// The line before the mark, under which it is, and after it: as much as there is room for.
