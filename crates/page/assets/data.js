@@ -43,6 +43,8 @@ class Track {
     this.name = nameOf(raw.name);
     this.threads = raw.threads.map(nameOf);
     this.cache = new Array(raw.t.length);
+    // The condition variables of waits, by row.
+    this.conditions = new Map(raw.y.map(([row, object]) => [row, nameOf(raw.objects[object])]));
     this.hasValues = raw.v.some((value) => value !== null);
   }
 
@@ -60,7 +62,7 @@ class Track {
     return {
       thread: raw.t[row],
       letter,
-      verb,
+      verb: this.conditions.has(row) ? verb.replace(",", ` at ${shortened(this.conditions.get(row), 24)},`) : verb,
       kind,
       target,
       name: target === null ? "" : location ? nameOf(location[0]) : nameOf(raw[table][target]),

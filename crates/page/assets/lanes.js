@@ -216,7 +216,7 @@ class Lanes {
     const toRight = x2 > x1;
     // Each row has one event, and its text stands right of the rail: down along a rail and then right, or left and
     // then down, no arrow crosses any text. Kinds keep apart from each other.
-    const apart = { fork: -4, join: -4, lock: 0, reads: 4 }[arrow.kind];
+    const apart = { fork: -4, join: -4, lock: 0, reads: 4 }[arrow.kind] ?? -8;
     const side = toRight ? 1 : -1;
     const end = x2 + side * -6;
     const turn = 7;

@@ -11,6 +11,8 @@ class Order {
     this.length = this.rows.length;
     // A schedule of recorded events, and not a run: the last read of a thread may find what it did not find.
     this.isSchedule = raw.schedule;
+    // What comes before what, between threads: from and to by turns, by kind (crates/page/src/arrows).
+    this.rawArrows = raw.arrows ?? this.track.raw.arrows;
   }
 
   /** The event at a position. */
@@ -45,7 +47,7 @@ class Order {
 
   /** Arrows from one position to another, each with its kind; made once. */
   get arrows() {
-    return (this.cachedArrows ??= arrowsOf(this));
+    return (this.cachedArrows ??= Object.entries(this.rawArrows).flatMap(([kind, ends]) => pairs(ends).map(([from, to]) => ({ from, to, kind }))));
   }
 
   /** For how long each lock is held: by whom, from where to where. */
@@ -73,50 +75,14 @@ class Order {
 
 function expanded(ranges) {
   const rows = [];
-  for (let at = 0; at < ranges.length; at += 2) {
-    for (let row = ranges[at]; row < ranges[at] + ranges[at + 1]; row++) rows.push(row);
+  for (const [begin, count] of pairs(ranges)) {
+    for (let row = begin; row < begin + count; row++) rows.push(row);
   }
   return rows;
 }
 
-/** What comes before what, between threads: forks and joins, a lock's release and next acquisition, reads-from. */
-function arrowsOf(order) {
-  const arrows = [];
-  const forkedAt = new Map();
-  const lastOf = new Map();
-  const releasedAt = new Map();
-  const writtenAt = new Map();
-  for (let position = 0; position < order.length; position++) {
-    const event = order.at(position);
-    if (!lastOf.has(event.thread) && forkedAt.has(event.thread)) {
-      arrows.push({ from: forkedAt.get(event.thread), to: position, kind: "fork" });
-    }
-    const add = (from, kind) => {
-      if (from !== undefined && order.at(from).thread !== event.thread) arrows.push({ from, to: position, kind });
-    };
-    switch (event.letter) {
-      case "F":
-        forkedAt.set(event.target, position);
-        break;
-      case "J":
-        add(lastOf.get(event.target), "join");
-        break;
-      case "A":
-      case "S":
-      case "X":
-        add(releasedAt.get(event.target), "lock");
-        break;
-      case "R":
-      case "W":
-        releasedAt.set(event.target, position);
-        break;
-      default:
-        if (event.reads) add(writtenAt.get(event.target), "reads");
-        if (event.writes) writtenAt.set(event.target, position);
-    }
-    lastOf.set(event.thread, position);
-  }
-  return arrows;
+function pairs(flat) {
+  return Array.from({ length: flat.length / 2 }, (_, at) => [flat[2 * at], flat[2 * at + 1]]);
 }
 
 function spansOf(order) {

@@ -72,7 +72,7 @@ class Stage {
     return el(
       "div",
       { class: "below" },
-      el("ul", { class: "legend", "aria-label": "Arrows" }, sample("fork", "fork, join"), sample("lock", "unlock before lock"), sample("reads", "write before read"), el("li", {}, el("span", { class: "swatch" }), "lock held"), el("li", {}, el("span", { class: "swatch region" }), "region")),
+      el("ul", { class: "legend", "aria-label": "Arrows" }, sample("fork", "fork, join"), sample("lock", "unlock before lock"), sample("sync", "signal, post, arrival, end of once before what waits for it"), sample("reads", "write before read"), sample("atomic", "release before acquire"), el("li", {}, el("span", { class: "swatch" }), "lock held"), el("li", {}, el("span", { class: "swatch region" }), "region")),
       el(
         "details",
         { class: "keys", id: "keys" },

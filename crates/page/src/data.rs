@@ -3,6 +3,7 @@
 //! The letters are short since there are many of them; `assets/data.js` says what they mean.
 
 use crate::Page;
+use crate::arrows::{Arrow, Kind};
 use crate::story::Order;
 use crate::text;
 use crate::track::Track;
@@ -75,7 +76,9 @@ fn of_track(track: &Track, names: &mut Names) -> Value {
         "v": rows.iter().map(|row| of_value(row.value)).collect::<Vec<_>>(),
         "w": rows.iter().map(|row| of_value(row.written)).collect::<Vec<_>>(),
         "z": rows.iter().map(|row| row.size).collect::<Vec<_>>(),
+        "y": rows.iter().enumerate().filter_map(|(row, what)| Some((row, what.also?))).collect::<Vec<_>>(),
         "order": flat(&track.observed),
+        "arrows": of_arrows(&track.arrows),
     })
 }
 
@@ -84,10 +87,21 @@ fn of_order(order: &Order) -> Value {
         "track": order.track,
         "schedule": order.is_schedule,
         "ranges": order.ranges.as_deref().map(flat),
+        "arrows": order.arrows.as_deref().map(of_arrows),
         "gaps": order.gaps,
         "marks": order.marks,
         "region": order.region,
     })
+}
+
+/// From where to where, by kind.
+fn of_arrows(arrows: &[Arrow]) -> Value {
+    let of = |kind: Kind| {
+        let ends: Vec<u32> =
+            arrows.iter().filter(|arrow| arrow.kind == kind).flat_map(|arrow| [arrow.from, arrow.to]).collect();
+        (!ends.is_empty()).then(|| (kind.name().to_owned(), ends.into()))
+    };
+    Value::Object(Kind::ALL.into_iter().filter_map(of).collect())
 }
 
 fn flat(ranges: &[(u32, u32)]) -> Vec<u32> {

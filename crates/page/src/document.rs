@@ -220,6 +220,12 @@ fn all_notes(page: &Page) -> Vec<String> {
             count(story.left_out as u64, "order of events was", "orders of events were"),
         ));
     }
+    if story.without_arrows > 0 {
+        notes.push(format!(
+            "{} without arrows between the threads: there are more than a page should hold",
+            count(story.without_arrows as u64, "order is", "orders are"),
+        ));
+    }
     let changed: Vec<&str> =
         page.sources.files().filter(|(_, excerpt)| excerpt.is_changed).map(|(name, _)| name).take(5).collect();
     if !changed.is_empty() {

@@ -2,7 +2,8 @@
 
 use crate::Page;
 use crate::html::Html;
-use crate::story::{Order, Seen};
+use crate::seen::Seen;
+use crate::story::Order;
 use crate::text::{self, count, file_name};
 use crate::words;
 use interloper_report::read::{Event, Execution, Finding};
@@ -73,7 +74,7 @@ fn accesses(html: &mut Html, page: &Page, finding: &Finding, best: Option<&Order
     if let Some(region) = best.and_then(|order| order.region_name.as_deref()) {
         html.text("in ").name("code", "", region).text(", ");
     }
-    html.text(words::authority(&finding.region));
+    html.text(words::authority(finding.step()));
     html.raw("</span></p><p class=\"who remote\">");
     html.name("strong", "thread", finding.remote_thread());
     html.raw(" <span class=\"quiet\">the interloper</span></p><ol>");
@@ -159,13 +160,18 @@ fn replay(html: &mut Html, finding: &Finding) {
 
 fn details(html: &mut Html, finding: &Finding, best: Option<&Order>) {
     html.raw("<details class=\"more\"><summary>Region, locks and evidence</summary><dl>");
-    let region = &finding.region;
+    let region = finding.step();
     let end = region.end.map_or("the end of the trace".to_owned(), |end| end.to_string());
     html.raw("<dt>Region</dt><dd>").text("of ").name("code", "", &region.thread);
     if let Some(name) = best.and_then(|order| order.region_name.as_deref()) {
         html.text(", ").name("code", "", name);
     }
-    html.text(&format!(", {}: event {} to {end}", words::authority(region), region.begin)).raw("</dd>");
+    html.text(&format!(", {}: event {} to {end}", words::authority(region), region.begin));
+    if finding.innermost.is_some() {
+        html.text("; inside ").name("code", "", finding.region.name.as_deref().unwrap_or("another"));
+        html.text(&format!(", {}", words::authority(&finding.region)));
+    }
+    html.raw("</dd>");
     html.raw("<dt>Accesses</dt><dd>");
     for (role, event) in finding.events.iter().take(3).enumerate() {
         let separator = if role > 0 { ", " } else { "" };

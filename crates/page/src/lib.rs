@@ -3,6 +3,8 @@
 //! | module | holds |
 //! |---|---|
 //! | `story` | which orders of which traces show a finding, and how much of them is embedded |
+//! | `arrows` | what comes before what, between threads, in an order |
+//! | `seen` | what accesses read and wrote in an order |
 //! | `track` | the events of a trace that are embedded, in columns |
 //! | `source` | lines of source files |
 //! | `words` | sentences: what was found, what it did, what is proved and what is not |
@@ -17,11 +19,13 @@
 //! This crate **never** reads a file or the network: whoever calls it hands in traces and sources. It decides
 //! nothing, either; verdicts are the result's.
 
+mod arrows;
 mod data;
 mod document;
 mod finding;
 mod html;
 mod policy;
+mod seen;
 mod serial;
 mod source;
 mod story;
@@ -53,7 +57,7 @@ pub enum PageError {
     #[error("found no result of interloper: {0}")]
     NotAResult(#[from] serde_json::Error),
     /// It is of a schema that is not known here.
-    #[error("found schema {found}, expected {expected}")]
+    #[error("found schema {found}, expected {expected}: another version of interloper made it")]
     OtherSchema {
         /// What it says.
         found: String,

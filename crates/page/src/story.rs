@@ -8,6 +8,8 @@
 //! A short trace is embedded whole. Of a long one there are, for each finding, the surroundings of its accesses; and
 //! there is a bound on all together, beyond which findings have no lanes.
 
+use crate::arrows::{self, Arrow};
+use crate::seen::{Seen, seen};
 use crate::track::{self, Ranges, RowOf, Track, is_shown};
 use interloper_model::access_of;
 use interloper_report::read::{Event as Access, Finding, Result as Found};
@@ -24,6 +26,8 @@ const WHOLE: usize = 20_000;
 const MOST_EVENTS: usize = 60_000;
 /// So many turns of threads are embedded in all, over all orders.
 const MOST_TURNS: usize = 400_000;
+/// So many arrows are embedded in all, over all orders.
+const MOST_ARROWS: usize = 400_000;
 /// So many events are looked at in all to find out what to embed.
 const MOST_EFFORT: u64 = 1_000_000_000;
 
@@ -66,6 +70,8 @@ pub(crate) struct Story {
     pub(crate) foreign: Vec<TraceName>,
     /// Orders that were left out, since there is too much to embed.
     pub(crate) left_out: usize,
+    /// Orders without arrows, for the same reason.
+    pub(crate) without_arrows: usize,
 }
 
 /// A finding in orders.
@@ -91,6 +97,8 @@ pub(crate) struct Order {
     pub(crate) is_schedule: bool,
     /// The rows; none if they are the track's, in its own order.
     pub(crate) ranges: Option<Ranges>,
+    /// What comes before what; none if it is the track's own order, whose arrows the track has.
+    pub(crate) arrows: Option<Vec<Arrow>>,
     /// How many events are left out, and before which position.
     pub(crate) gaps: Vec<(u32, u64)>,
     /// Where the three accesses are.
@@ -101,16 +109,6 @@ pub(crate) struct Order {
     pub(crate) region_name: Option<String>,
     /// What the three accesses read and wrote.
     pub(crate) seen: [Seen; 3],
-}
-
-/// What an access read and wrote in an order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Seen {
-    pub(crate) read: Option<u64>,
-    pub(crate) written: Option<u64>,
-    /// What it had read when it was recorded, if that was something else.
-    pub(crate) recorded: Option<u64>,
-    pub(crate) size: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -146,7 +144,7 @@ impl Story {
             }
         }
         let mut story = Story { told: findings.iter().map(|_| Told::default()).collect(), ..Story::default() };
-        let mut rest = Rest { events: MOST_EVENTS, turns: MOST_TURNS, effort: MOST_EFFORT };
+        let mut rest = Rest { events: MOST_EVENTS, turns: MOST_TURNS, arrows: MOST_ARROWS, effort: MOST_EFFORT };
         for (name, wishes) in wishes {
             match shelf(&name) {
                 Some(trace) if trace.events.len() < u32::MAX as usize => {
@@ -173,15 +171,16 @@ impl Story {
         let mut kept = if is_whole { shown.clone() } else { Vec::new() };
         let mut picked = Vec::new();
         let mut is_foreign = false;
+        let recorded = arrows::arrows(trace, &shown);
         for wish in wishes {
             let finding = &findings[wish.finding];
-            let effort = trace.events.len() as u64 * if wish.schedule.is_some() { 4 } else { 2 };
+            let effort = trace.events.len() as u64 * if wish.schedule.is_some() { 6 } else { 3 };
             if rest.effort < effort {
                 self.left_out += 1;
                 continue;
             }
             rest.effort -= effort;
-            let Some(picture) = picture(&wish, finding, trace, &shown, is_whole) else {
+            let Some(picture) = picture(&wish, finding, trace, &shown, &recorded, is_whole) else {
                 // An access that another run did not make is no reason to doubt its trace.
                 is_foreign |= matches!(wish.accesses, Accesses::At(_));
                 continue;
@@ -207,17 +206,21 @@ impl Story {
         kept.sort_unstable();
         kept.dedup();
         rest.events = rest.events.saturating_sub(kept.len());
-        let (track, row_of) = track::track(name, trace, &kept);
+        let (mut track, row_of) = track::track(name, trace, &kept);
+        if is_whole {
+            track.arrows = self.arrows_within(recorded, rest);
+        }
         let number = self.tracks.len();
         self.tracks.push(track);
         for (wish, picture) in picked {
-            let order = picture.order(number, &row_of, wish.schedule.is_some(), is_whole);
+            let mut order = picture.order(number, &row_of, wish.schedule.is_some(), is_whole);
             let turns = order.ranges.as_ref().map_or(0, Vec::len);
             if turns > rest.turns {
                 self.left_out += 1;
                 continue;
             }
             rest.turns -= turns;
+            order.arrows = order.arrows.map(|arrows| self.arrows_within(arrows, rest));
             let told = &mut self.told[wish.finding];
             match wish.side {
                 Side::Observed => told.observed = Some(order),
@@ -225,12 +228,23 @@ impl Story {
             }
         }
     }
+
+    /// An order's arrows, as long as there is room for them.
+    fn arrows_within(&mut self, arrows: Vec<Arrow>, rest: &mut Rest) -> Vec<Arrow> {
+        if arrows.len() > rest.arrows {
+            self.without_arrows += 1;
+            return Vec::new();
+        }
+        rest.arrows -= arrows.len();
+        arrows
+    }
 }
 
 /// What may still be embedded.
 struct Rest {
     events: usize,
     turns: usize,
+    arrows: usize,
     effort: u64,
 }
 
@@ -272,6 +286,7 @@ fn wishes_of(number: usize, finding: &Finding) -> Vec<(TraceName, Wish)> {
 struct Picture {
     /// The events that are shown, in this order.
     order: Vec<u32>,
+    arrows: Vec<Arrow>,
     gaps: Vec<(u32, u64)>,
     marks: [Option<u32>; 3],
     region: Option<(u32, u32)>,
@@ -282,13 +297,22 @@ struct Picture {
 impl Picture {
     fn order(self, track: usize, row_of: &RowOf, is_schedule: bool, is_whole: bool) -> Order {
         let rows = self.order.iter().filter_map(|index| row_of.get(index).copied());
-        let ranges = if is_whole && !is_schedule { None } else { Some(track::ranges(rows)) };
-        let Picture { gaps, marks, region, region_name, seen, .. } = self;
-        Order { track, is_schedule, ranges, gaps, marks, region, region_name, seen }
+        let is_own = is_whole && !is_schedule;
+        let ranges = if is_own { None } else { Some(track::ranges(rows)) };
+        let Picture { arrows, gaps, marks, region, region_name, seen, .. } = self;
+        let arrows = if is_own { None } else { Some(arrows) };
+        Order { track, is_schedule, ranges, arrows, gaps, marks, region, region_name, seen }
     }
 }
 
-fn picture(wish: &Wish, finding: &Finding, trace: &RecordedTrace, shown: &[u32], is_whole: bool) -> Option<Picture> {
+fn picture(
+    wish: &Wish,
+    finding: &Finding,
+    trace: &RecordedTrace,
+    shown: &[u32],
+    recorded: &[Arrow],
+    is_whole: bool,
+) -> Option<Picture> {
     let (accesses, region) = match &wish.accesses {
         Accesses::At(at) => {
             let accesses = at.map(|index| usize::try_from(index).ok());
@@ -297,7 +321,7 @@ fn picture(wish: &Wish, finding: &Finding, trace: &RecordedTrace, shown: &[u32],
                 return None;
             }
             let own = finding.execution.is_none() || wish.side == Side::Observed;
-            let span = (finding.region.begin, finding.region.end);
+            let span = (finding.step().begin, finding.step().end);
             (accesses, if own { Some(span) } else { enclosing(trace, finding, accesses) })
         }
         Accesses::Known(identities) => {
@@ -333,6 +357,12 @@ fn picture(wish: &Wish, finding: &Finding, trace: &RecordedTrace, shown: &[u32],
         gaps.push((picks.len() as u32, (all.len() - next) as u64));
     }
     let order: Vec<u32> = picks.iter().map(|&pick| all[pick]).collect();
+    let arrows = match &wish.schedule {
+        // The track has them.
+        None if is_whole => Vec::new(),
+        None => arrows::between(recorded, &picks, trace, &all),
+        Some(_) => arrows::between(&arrows::arrows(trace, &all), &picks, trace, &all),
+    };
     let marks = positions.map(|position| Some(picks.binary_search(&position?).ok()? as u32));
     // Once a read has found something else, values need not be those recorded.
     let changed = finding.witness.as_ref().filter(|_| wish.schedule.is_some()).map(|witness| &witness.changed[..]);
@@ -351,7 +381,7 @@ fn picture(wish: &Wish, finding: &Finding, trace: &RecordedTrace, shown: &[u32],
         _ => None,
     });
     let region = region.and_then(|span| rows_of_region(trace, finding, &order, span));
-    Some(Picture { order, gaps, marks, region, region_name, seen })
+    Some(Picture { order, arrows, gaps, marks, region, region_name, seen })
 }
 
 /// Whether an event of a trace is the access that the result speaks of.
@@ -362,32 +392,35 @@ fn is_access(trace: &RecordedTrace, at: Option<usize>, access: &Access) -> bool 
         && trace.tables.site(event.site).line == access.line
 }
 
-/// The region of the finding's kind that encloses the first access and, as far as there is one, the second.
+/// The region of the finding's kind that encloses the first and, as far as it is there, the second access: the innermost
+/// if that is what the finding is about, else the outermost.
 fn enclosing(
     trace: &RecordedTrace,
     finding: &Finding,
     [first, _, second]: [Option<usize>; 3],
 ) -> Option<(u64, Option<u64>)> {
-    let inside = first.or(second)?;
-    let thread = trace.events[inside].thread;
+    let thread = trace.events[first.or(second)?].thread;
     let mut open = Vec::new();
-    let mut begin = None;
+    let mut spans = Vec::new();
     for (at, event) in trace.events.iter().enumerate().filter(|(_, event)| event.thread == thread) {
         match event.op {
-            Op::RegionBegin(region) if region.source.name() == finding.region.source => open.push(at),
-            Op::RegionEnd(region) if region.source.name() == finding.region.source => {
-                let ended = open.pop();
-                if begin.is_some() && ended == begin {
-                    return Some((ended? as u64, Some(at as u64)));
-                }
+            Op::RegionBegin(region) if region.source.name() == finding.step().source => open.push(at),
+            Op::RegionEnd(region) if region.source.name() == finding.step().source => {
+                spans.extend(open.pop().map(|begin| (begin, Some(at))));
             }
             _ => {}
         }
-        if at == inside {
-            begin = Some(*open.first()?);
-        }
     }
-    Some((begin? as u64, None))
+    spans.extend(open.into_iter().map(|begin| (begin, None)));
+    let holds = |(begin, end): &(usize, Option<usize>)| {
+        [first, second].into_iter().flatten().all(|access| *begin < access && end.is_none_or(|end| access < end))
+    };
+    let holding = spans.into_iter().filter(holds);
+    let (begin, end) = match finding.innermost {
+        Some(_) => holding.max_by_key(|(begin, _)| *begin),
+        None => holding.min_by_key(|(begin, _)| *begin),
+    }?;
+    Some((begin as u64, end.map(|end| end as u64)))
 }
 
 fn rows_of_region(
@@ -440,48 +473,4 @@ fn selection(order: &[u32], accesses: [Option<usize>; 3], trace: &RecordedTrace)
         concerns && between <= BETWEEN
     })
     .collect()
-}
-
-/// What an access read and wrote. In a schedule of recorded events in which no read has changed so far, the last read
-/// of a thread may find something else than it did; everything else finds what was recorded.
-fn seen(trace: &RecordedTrace, order: &[u32], access: usize, position: usize, is_schedule: bool) -> Seen {
-    let event = &trace.events[access];
-    let is_last = || !order[position + 1..].iter().any(|&at| trace.events[at as usize].thread == event.thread);
-    let (value, written, size) = track::values(&event.op);
-    let is_write = matches!(event.op, Op::Write(_));
-    if is_write {
-        return Seen { written: value, size, ..Seen::default() };
-    }
-    let found = if is_schedule && is_last() { found(trace, &order[..position], access) } else { value };
-    Seen { read: found, written, recorded: value.filter(|_| found != value), size }
-}
-
-/// What a read finds after these events: what the last write left, if it wrote just these bytes; what it found
-/// before, if nobody had written there in either order.
-fn found(trace: &RecordedTrace, before: &[u32], access: usize) -> Option<u64> {
-    let read = &trace.events[access];
-    let (wanted, _) = access_of(&read.op)?;
-    let (value, _, size) = track::values(&read.op);
-    let writes = |event: &Event| {
-        access_of(&event.op).is_some_and(|(location, kind)| kind.writes() && overlaps(trace, location, wanted))
-    };
-    match before.iter().rev().map(|&at| &trace.events[at as usize]).find(|event| writes(event)) {
-        None if trace.events[..access].iter().any(writes) => None,
-        None => value,
-        Some(write) => {
-            let (left, written, written_size) = track::values(&write.op);
-            let is_same = access_of(&write.op).is_some_and(|(location, _)| location == wanted) && written_size == size;
-            if is_same { written.or(left) } else { None }
-        }
-    }
-}
-
-/// Whether two locations may share bytes, as far as eight bytes reach.
-fn overlaps(trace: &RecordedTrace, one: LocationId, other: LocationId) -> bool {
-    const WIDEST: u64 = 8;
-    match (trace.tables.location(one), trace.tables.location(other)) {
-        _ if one == other => true,
-        (Some(one), Some(other)) => one.object == other.object && one.offset.abs_diff(other.offset) < WIDEST,
-        _ => false,
-    }
 }

@@ -3,6 +3,7 @@
 //! They stand thread by thread, each thread's in its order. An order of them is then a list of ranges, one for each
 //! turn of a thread: short for what schedules are like, whichever order it is.
 
+use crate::arrows::Arrow;
 use crate::story::{RecordedTrace, TraceName};
 use interloper_trace::{Event, LockMode, Op, RegionSource, Site, SiteId, Value};
 use rustc_hash::FxHashMap;
@@ -26,6 +27,8 @@ pub(crate) struct Track {
     pub(crate) rows: Vec<Row>,
     /// The order in which they were recorded.
     pub(crate) observed: Ranges,
+    /// What comes before what in that order, if all of it is here.
+    pub(crate) arrows: Vec<Arrow>,
 }
 
 /// Ranges of rows: where each begins and how many it has.
@@ -55,6 +58,8 @@ pub(crate) struct Row {
     pub(crate) op: char,
     /// To what: an entry of `locations`, `threads` or `objects`, by the letter.
     pub(crate) target: Option<u32>,
+    /// What else is told of: the condition variable of a wait, whose target is its lock.
+    pub(crate) also: Option<u32>,
     pub(crate) site: u32,
     /// Its position in the trace.
     pub(crate) index: u64,
@@ -102,6 +107,7 @@ pub(crate) fn track(name: TraceName, trace: &RecordedTrace, kept: &[u32]) -> (Tr
             sites: Vec::new(),
             rows: Vec::with_capacity(kept.len()),
             observed: Vec::new(),
+            arrows: Vec::new(),
         },
         threads: FxHashMap::default(),
         locations: FxHashMap::default(),
@@ -143,10 +149,11 @@ impl Builder<'_> {
     fn push(&mut self, index: u32) {
         let event = self.trace.events[index as usize];
         let (op, target) = self.what(&event);
+        let also = self.condition(&event.op);
         let (value, written, size) = values(&event.op);
         let thread = self.thread(self.trace.tables.thread(event.thread).to_owned());
         let site = self.site(event.site);
-        self.track.rows.push(Row { thread, op, target, site, index: u64::from(index), value, written, size });
+        self.track.rows.push(Row { thread, op, target, also, site, index: u64::from(index), value, written, size });
     }
 
     fn what(&mut self, event: &Event) -> (char, Option<u32>) {
@@ -164,7 +171,7 @@ impl Builder<'_> {
             Op::Acquire { lock, mode: LockMode::Shared, .. } => ('S', tables.lock(*lock)),
             Op::TryAcquireFailed { lock, .. } => ('T', tables.lock(*lock)),
             Op::Release { lock, .. } => ('R', tables.lock(*lock)),
-            // The lock of a wait is what the lanes need to know; the condition variable shares its place.
+            // Lanes show for how long locks are held, so the lock is the target.
             Op::WaitBegin { lock, .. } => ('W', tables.lock(*lock)),
             Op::WaitEnd { lock, .. } => ('X', tables.lock(*lock)),
             Op::Signal(condition) => ('s', tables.condition(*condition)),
@@ -186,6 +193,16 @@ impl Builder<'_> {
         };
         let name = name.to_owned();
         (letter, Some(self.object(name)))
+    }
+
+    fn condition(&mut self, op: &Op) -> Option<u32> {
+        match op {
+            Op::WaitBegin { condition, .. } | Op::WaitEnd { condition, .. } => {
+                let name = self.trace.tables.condition(*condition).to_owned();
+                Some(self.object(name))
+            }
+            _ => None,
+        }
     }
 
     fn thread(&mut self, name: String) -> u32 {
