@@ -29,8 +29,8 @@ impl Input {
     /// Finds the trace that is given, or the one that was recorded last.
     pub(crate) fn find_or_latest(given: Option<&Path>, args: &ReadArgs) -> anyhow::Result<Input> {
         match given {
-            Some(given) => Input::find(given, args),
-            None => Input::find(&store::latest()?, args),
+            Some(given) if !store::is_latest(given) => Input::find(given, args),
+            _ => Input::find(&store::latest()?, args),
         }
     }
 

@@ -20,6 +20,7 @@ mod recording;
 mod results;
 mod spool;
 mod store;
+mod terminal;
 
 use clap::Parser as _;
 use std::process::ExitCode;

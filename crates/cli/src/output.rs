@@ -22,6 +22,21 @@ impl<'p> Target<'p> {
         }
     }
 
+    /// Whether it can be written there, before much is done for it.
+    pub(crate) fn try_out(self) -> anyhow::Result<()> {
+        match self {
+            Target::Stdout => Ok(()),
+            // Whoever reads a pipe would take this for all there is.
+            Target::File(path) if path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) => Ok(()),
+            Target::File(path) => self.create(path).map(drop),
+        }
+    }
+
+    fn create(self, path: &Path) -> anyhow::Result<AtomicFile> {
+        // The name of the temporary file would only confuse.
+        AtomicFile::create(path).map_err(|error| anyhow!("{}: {}", self.cannot_write(), plain(&error)))
+    }
+
     /// Writes there. A file is put in place at the end, and only if `content` has no error, which
     /// is returned as it is: it may well be about something else than the output.
     pub(crate) fn write(self, content: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
@@ -32,9 +47,7 @@ impl<'p> Target<'p> {
                 stdout.flush().with_context(|| self.cannot_write())
             }
             Target::File(path) => {
-                // The name of the temporary file would only confuse.
-                let mut file =
-                    AtomicFile::create(path).map_err(|error| anyhow!("{}: {}", self.cannot_write(), plain(&error)))?;
+                let mut file = self.create(path)?;
                 content(&mut file)?;
                 file.commit().with_context(|| self.cannot_write())
             }

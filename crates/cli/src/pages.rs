@@ -1,10 +1,12 @@
 //! Pages of results: finds the traces and sources that a page shows, and hands them to what makes it.
 
 use crate::input::Input;
+use crate::results;
 use crate::store;
 use anyhow::Context as _;
 use interloper_page::{Page, RecordedTrace, SourceText, TraceName};
 use interloper_report::Document;
+use interloper_report::sources::is_source;
 use interloper_trace::file::{ReadOptions, TraceReader};
 use interloper_trace::std_format::StdDialect;
 use std::io::Read as _;
@@ -15,13 +17,6 @@ use std::time::SystemTime;
 const MOST_EVENTS: usize = 8_000_000;
 /// Source files of more bytes are not shown.
 const MOST_SOURCE: u64 = 4 << 20;
-/// What source files are called. A trace may name any file as one, and a page is there to be passed on: nothing else
-/// gets into it.
-const EXTENSIONS: [&str; 24] = [
-    "c", "h", "cc", "hh", "cp", "cpp", "hpp", "cxx", "hxx", "c++", "h++", "inl", "ipp", "ixx", "tcc", "tpp", "def",
-    "inc", "y", "l", "s", "cu", "rs", "m",
-];
-
 /// The page of a trace that was just analysed.
 pub(crate) fn of_analysed(document: &Document, input: &Input) -> anyhow::Result<String> {
     let made = input.path().and_then(modified);
@@ -45,7 +40,7 @@ pub(crate) fn of_checked(document: &Document, result: &Path) -> anyhow::Result<S
 /// The page of a result that was stored. `trace` is the one that was analysed, if the result does not say.
 pub(crate) fn of_stored(result: &Path, trace: Option<&Path>, with_source: bool) -> anyhow::Result<String> {
     let name = result.display().to_string();
-    let json = std::fs::read_to_string(result).with_context(|| format!("{name}: cannot read"))?;
+    let json = results::text(result)?;
     let mut page = Page::new(&name, &json).with_context(|| name.clone())?;
     if let Some(trace) = trace {
         trace.metadata().with_context(|| format!("{}: cannot read", trace.display()))?;
@@ -105,8 +100,7 @@ impl Shelf {
     }
 
     fn source(&self, name: &str) -> Option<SourceText> {
-        let extension = Path::new(name).extension()?.to_str()?.to_ascii_lowercase();
-        if !EXTENSIONS.contains(&extension.as_str()) {
+        if !is_source(name) {
             return None;
         }
         let path = self.find(Path::new(name))?;

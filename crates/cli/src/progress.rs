@@ -1,7 +1,9 @@
 //! A progress bar, once something takes more than a second, on a terminal.
 
+use crate::terminal::draw_target;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal as _;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Shows how far a pass over a trace is.
@@ -37,10 +39,10 @@ impl Progress {
     }
 
     fn draw(&self) -> ProgressBar {
-        let bar = ProgressBar::with_draw_target(self.total, ProgressDrawTarget::stderr());
+        let bar = ProgressBar::with_draw_target(self.total, draw_target());
         let template = match self.total {
-            Some(_) => "{prefix} [{bar:30}] {percent}% {elapsed} {msg}",
-            None => "{prefix} {spinner} {elapsed} {msg}",
+            Some(_) => "{prefix} [{bar:30}] {percent}% {elapsed} {wide_msg}",
+            None => "{prefix} {spinner} {elapsed} {wide_msg}",
         };
         // The templates are constants; were one wrong, the default style would do.
         if let Ok(style) = ProgressStyle::with_template(template) {
@@ -62,6 +64,8 @@ impl Drop for Progress {
 /// Shows at which rung of the ladder it is.
 pub(crate) struct Stages {
     begun: Instant,
+    /// The most that were ever feasible.
+    feasible: AtomicU64,
     bar: Option<ProgressBar>,
 }
 
@@ -70,47 +74,73 @@ impl Stages {
     pub(crate) fn new(enabled: bool) -> Self {
         let bar = (enabled && std::io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-            if let Ok(style) = ProgressStyle::with_template("{prefix} {spinner} {elapsed} {msg}") {
+            // One line, whatever the terminal's width: what does not fit is cut.
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}") {
                 bar.set_style(style);
             }
             bar
         });
-        Stages { begun: Instant::now(), bar }
+        Stages { begun: Instant::now(), feasible: AtomicU64::new(0), bar }
     }
 
-    /// Says how far the ladder has been climbed.
-    pub(crate) fn show(&self, progress: &interloper_ladder::Progress) {
+    /// Says how far the ladder has been climbed. `better` is what is known already, if that is better than anything
+    /// that this climb can find.
+    pub(crate) fn show(&self, progress: &interloper_ladder::Progress, better: Option<String>) {
         use interloper_ladder::Progress as At;
+        if let At::Deciding { feasible, .. } = progress {
+            self.feasible.fetch_max(*feasible as u64, Ordering::Relaxed);
+        }
+        let best = better.unwrap_or_else(|| best("feasible", self.feasible.load(Ordering::Relaxed)));
         match progress {
-            At::Predicting => self.say("predicting", String::new()),
-            At::Deciding { decided, feasible, all } => {
-                self.say("deciding", format!("{decided} of {all} triples{}", best("feasible", *feasible as u64)));
+            At::Predicting => self.say(format!("predicting{best}")),
+            At::Deciding { all: 0, .. } => self.say(format!("deciding{best}")),
+            At::Deciding { decided, all, .. } => {
+                self.say(format!("deciding: {decided} of {}{best}", counted(*all as u64, "triple")));
             }
-            At::Checking { done, all } => self.say("checking", format!("{done} of {all} witnesses")),
+            At::Checking { done, all } => {
+                self.say(format!("checking: {done} of {}{best}", counted(*all as u64, "witness")));
+            }
             _ => {}
         }
     }
 
-    /// Says what is being done.
-    pub(crate) fn say(&self, stage: &'static str, message: String) {
+    /// Says what is being done. It is drawn at once: a part of it that came later would be seen beside what it follows.
+    pub(crate) fn say(&self, message: String) {
         let Some(bar) = &self.bar else { return };
         if self.begun.elapsed() < Progress::PATIENCE {
             return;
         }
         if bar.is_hidden() {
-            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.set_draw_target(draw_target());
         }
-        bar.set_prefix(stage);
         bar.set_message(message);
         bar.tick();
     }
+
+    /// Has something else said, while nothing is drawn.
+    pub(crate) fn aside(&self, say: impl FnOnce()) {
+        match &self.bar {
+            Some(bar) => bar.suspend(say),
+            None => say(),
+        }
+    }
+}
+
+/// `1 run`, `2 witnesses`.
+pub(crate) fn counted(number: u64, noun: &str) -> String {
+    let ending = match (number, noun.ends_with('s')) {
+        (1, _) => "",
+        (_, true) => "es",
+        (_, false) => "s",
+    };
+    format!("{number} {noun}{ending}")
 }
 
 /// The best that was found so far.
 pub(crate) fn best(verdict: &str, findings: u64) -> String {
     match findings {
         0 => "; nothing found yet".to_owned(),
-        findings => format!("; best so far: {verdict} ({findings})"),
+        findings => format!("; best: {verdict} ({findings})"),
     }
 }
 

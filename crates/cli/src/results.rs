@@ -1,8 +1,10 @@
 //! Results that were written before, as far as replaying needs them.
 
 use crate::store;
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
+use interloper_report::printable::{shortened, shown};
 use interloper_report::read::{Finding, Result as Found};
+use interloper_report::result::SCHEMA;
 use interloper_witness::Schedule;
 use interloper_witness::confirm::Identity;
 use std::ffi::OsString;
@@ -36,9 +38,7 @@ impl StoredFinding {
 
     /// The first confirmed finding of the latest result: there, the most harmful comes first.
     pub(crate) fn worst() -> anyhow::Result<StoredFinding> {
-        let Some(path) = store::latest_result() else {
-            bail!("there is no result yet that could have a finding to replay; `interloper check -- CMD` makes one")
-        };
+        let Some(path) = store::latest_result() else { bail!(store::no_result()) };
         let result = read(&path)?;
         match result.findings.iter().find(|finding| finding.is_confirmed()) {
             Some(finding) => StoredFinding::of(finding, &result, &path),
@@ -74,11 +74,7 @@ pub(crate) fn place(text: &str) -> anyhow::Result<(PathBuf, String)> {
         Some((path, id)) => Ok((PathBuf::from(path), id.to_owned())),
         None => match store::latest_result() {
             Some(path) => Ok((path, text.to_owned())),
-            None => {
-                bail!(
-                    "{text}: there is no result yet that could have this finding; `interloper check -- CMD` makes one"
-                )
-            }
+            None => bail!("{text}: {}", store::no_result()),
         },
     }
 }
@@ -107,7 +103,29 @@ pub(crate) fn choose<'f, F>(
     }
 }
 
+/// A result as it is stored, of the one schema that is known here.
+pub(crate) fn document(path: &Path) -> anyhow::Result<serde_json::Value> {
+    let name = path.display();
+    let document: serde_json::Value =
+        serde_json::from_str(&text(path)?).with_context(|| format!("{name}: found no result of interloper"))?;
+    match document["schema"].as_str() {
+        Some(SCHEMA) => Ok(document),
+        Some(other) => bail!(
+            "{name}: found schema {}, expected {SCHEMA}: another version of interloper made it",
+            shown(&shortened(other, 80))
+        ),
+        None => bail!("{name}: found no result of interloper: it does not say its schema"),
+    }
+}
+
+/// A result's text.
+pub(crate) fn text(path: &Path) -> anyhow::Result<String> {
+    let name = path.display();
+    let bytes = std::fs::read(path).with_context(|| format!("{name}: cannot read"))?;
+    String::from_utf8(bytes).map_err(|_| anyhow!("{name}: found no result of interloper: it is not text"))
+}
+
 fn read(path: &Path) -> anyhow::Result<Found> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("{}: cannot read", path.display()))?;
-    serde_json::from_str(&text).with_context(|| format!("{}: found no result of interloper", path.display()))
+    let document = document(path)?;
+    serde_json::from_value(document).with_context(|| format!("{}: found no result of interloper", path.display()))
 }

@@ -38,7 +38,27 @@ pub(crate) fn latest() -> anyhow::Result<PathBuf> {
     if path.exists() {
         return Ok(path);
     }
-    bail!("no trace given, and none has been recorded yet; name a file ({})", Format::EXTENSIONS)
+    bail!(
+        "no trace given, and none has been recorded in {}; name a file ({}), or record a program: `interloper record \
+         -- CMD`",
+        here(),
+        Format::EXTENSIONS
+    )
+}
+
+/// Whether the user means what was made last. A file of that name goes before.
+pub(crate) fn is_latest(given: &Path) -> bool {
+    given.as_os_str() == "latest" && !given.exists()
+}
+
+/// Says that there is no result, and what to do about it.
+pub(crate) fn no_result() -> String {
+    format!("there is no result in {} yet; `interloper check -- CMD` makes one", here())
+}
+
+/// The folder that traces and results are kept in.
+fn here() -> String {
+    std::path::absolute(FOLDER).map_or_else(|_| FOLDER.to_owned(), |folder| folder.display().to_string())
 }
 
 /// A place for a new result: a folder of its own.
@@ -83,7 +103,12 @@ pub(crate) fn shim_folder() -> anyhow::Result<PathBuf> {
 /// Makes the next of what is numbered.
 fn new_number(kind: &str, extension: &str, make: fn(&Path) -> io::Result<()>) -> anyhow::Result<PathBuf> {
     let folder = Path::new(FOLDER).join(kind);
-    fs::create_dir_all(&folder).with_context(|| format!("{}: cannot create", folder.display()))?;
+    fs::create_dir_all(&folder).with_context(|| {
+        format!(
+            "{} (where traces and results are kept; run interloper in a folder that you may write to): cannot create",
+            here()
+        )
+    })?;
     let entries = fs::read_dir(&folder).with_context(|| format!("{}: cannot read", folder.display()))?;
     let numbers = entries.filter_map(|entry| entry.ok()?.path().file_stem()?.to_str()?.parse::<u64>().ok());
     let mut number = numbers.max().unwrap_or(0);

@@ -332,7 +332,7 @@ fn no_file_to_read() {
         vec!["convert", "trace.txt", "out.ilt"],
     ] {
         let run = folder.run(&args);
-        let _ = writeln!(messages, "{args:?}\n  {}", run.refused());
+        let _ = writeln!(messages, "{args:?}\n  {}", folder.anonymous(run.refused()));
     }
     insta::assert_snapshot!(messages);
     assert_eq!(folder.names(), ["folder.std", "new\nline.std", "plain", "trace.txt"]);

@@ -61,19 +61,26 @@ fn a_page_beside_the_result() {
 #[test]
 fn results_that_are_none() {
     let folder = Folder::new();
-    assert_eq!(
-        folder.cli("view").refused(),
-        "error: no result given, and there is none yet; `interloper check` makes one"
-    );
+    for line in ["view", "view latest", "replay", "replay latest"] {
+        assert_eq!(
+            folder.anonymous(folder.cli(line).refused()),
+            "error: there is no result in FOLDER/.interloper yet; `interloper check -- CMD` makes one",
+            "{line}"
+        );
+    }
     assert!(
         folder.cli("view 7").refused().starts_with("error: there is no result 7: .interloper/results/7/result.json")
     );
     assert!(folder.cli("view nowhere.json").refused().starts_with("error: nowhere.json: cannot read"));
     folder.write("other.json", "{\"schema\": \"interloper.result/2\"}");
-    assert_eq!(
-        folder.cli("view other.json").refused(),
-        "error: other.json: found schema interloper.result/2, expected interloper.result/1"
-    );
+    for line in ["view other.json", "replay other.json:ab", "explain other.json:ab"] {
+        assert_eq!(
+            folder.cli(line).refused(),
+            "error: other.json: found schema interloper.result/2, expected interloper.result/1: another version of \
+             interloper made it",
+            "{line}"
+        );
+    }
     folder.write("none.json", "[1");
     assert!(folder.cli("view none.json").refused().starts_with("error: none.json: found no result of interloper"));
     assert_eq!(folder.names(), ["none.json", "other.json"]);
@@ -245,6 +252,57 @@ fn the_demo_in_a_browser() {
     let sideways = chromium.eval("document.documentElement.scrollWidth - document.documentElement.clientWidth");
     assert_eq!(sideways, 0, "nothing sticks out");
     chromium.picture("narrow.png");
+    assert_eq!(chromium.complaints(), Vec::<String>::new());
+}
+
+/// Two threads that wait for each other in every way there is, around a region of one of them.
+const WAYS: &str = r#"
+main fork A; main fork B; A begin step; A read x; A acquire m; A wait_begin c; B acquire m; B signal c; B release m;
+A wait_end c; A release m; B sem_post s; A sem_wait s; A barrier b; B barrier b; B barrier_leave b; A barrier_leave b;
+A once o begin; A once o end; B once o pass; A write flag release; B read flag acquire; B write y; A read y; A write x;
+A end step; B write x; main join A; main join B"#;
+
+/// The trace of such a text as JSON Lines.
+fn ways() -> String {
+    let line = |step: &str| {
+        let words: Vec<&str> = step.split_whitespace().collect();
+        let mut event = serde_json::json!({"thread": words[0], "op": words[1], "target": words[2]});
+        match words[1] {
+            "wait_begin" | "wait_end" => event["lock"] = "m".into(),
+            "once" => event["phase"] = words[3].into(),
+            _ if words.len() > 3 => event["order"] = words[3].into(),
+            _ => {}
+        }
+        format!("{event}\n")
+    };
+    WAYS.split(';').map(line).collect()
+}
+
+/// Whatever one thread waits for in another has its arrow.
+#[test]
+fn arrows_of_all_kinds() {
+    let Some(mut chromium) = Chromium::start() else { return };
+    let folder = Folder::new();
+    folder.write("ways.jsonl", ways());
+    assert_eq!(folder.cli("analyze ways.jsonl --model lockset --format html -o page.html").code, 1);
+    chromium.open(&file(&folder, "page.html"));
+    let drawn = "[...document.querySelectorAll('.drawing .tip')].map((tip) => tip.getAttribute('class')).join(' ')";
+    chromium.click("input[value=all]");
+    let mut kinds = String::new();
+    // Rows that are out of sight are not drawn.
+    for key in ["Home", "End"] {
+        chromium.eval("document.querySelector('[role=listbox]').focus()");
+        chromium.key(key);
+        kinds += &format!("{} ", chromium.eval(drawn).as_str().unwrap());
+        chromium.picture(&format!("ways-{key}.png"));
+    }
+    for kind in ["fork", "join", "lock", "reads", "wake", "semaphore", "barrier", "once", "atomic"] {
+        assert!(kinds.split(' ').any(|one| one == kind), "{kind}: {kinds}");
+    }
+    chromium.key("Home");
+    let waits = "document.querySelectorAll('[aria-label=\"A waits at c, unlocking m\"]').length";
+    assert_eq!(chromium.eval(waits), 1, "a wait names its condition variable");
+    assert_eq!(chromium.obstacles(), Vec::<String>::new());
     assert_eq!(chromium.complaints(), Vec::<String>::new());
 }
 

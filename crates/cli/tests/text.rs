@@ -192,7 +192,7 @@ fn words_are_explained() {
     let texts = words.map(|word| folder.cli(&format!("explain {word}")).stdout);
     texts.iter().for_each(|text| assert_narrow(text));
     let refused = ["explain nonsense", "explain abc", "explain missing.json:abc"]
-        .map(|line| folder.cli(line).refused().to_owned());
+        .map(|line| folder.anonymous(folder.cli(line).refused()));
     insta::assert_snapshot!(texts.join("\n") + "\n" + &refused.join("\n"));
 }
 

@@ -58,7 +58,7 @@ pub struct ReadOptions {
 #[non_exhaustive]
 pub enum OpenError {
     /// The system says no.
-    #[error("cannot open: {0}")]
+    #[error("cannot open")]
     Io(#[from] io::Error),
     /// It is no trace at all, by its first bytes.
     #[error(transparent)]

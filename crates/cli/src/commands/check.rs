@@ -12,14 +12,14 @@ use crate::interrupt;
 use crate::message;
 use crate::output::Target;
 use crate::pages;
-use crate::progress::{Stages, best};
+use crate::progress::{Stages, best, counted};
 use crate::recording::{Unrecordable, launch, tell};
 use crate::store;
 use interloper_hunt::{Caught, HarmKind, HuntError, HuntObserver, HuntRequest, Stage, Verdict, hunt};
 use interloper_ladder::{Grouping, Options};
 use interloper_recorder::{Effort, Observer, Policy, Printing, RecordOutcome, RecordRequest};
 use interloper_report::Document;
-use interloper_report::printable::{shortened, shown};
+use interloper_report::printable::{plain_name, shortened, shown};
 use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -34,6 +34,7 @@ const LONGEST_NAME: usize = 32;
 pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     let begun = Instant::now();
     let filters = Filters::read(&args.filter)?;
+    Target::of(args.output.as_deref()).try_out()?;
     let folder = store::new_result()?;
     let mut request = match request(args, &folder, begun) {
         Err(error) if error.is::<Unrecordable>() => {
@@ -45,7 +46,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     };
     let trace = store::new_trace()?;
     request.record.output = Some(trace.clone());
-    let mut watcher = Hunter { stages: Stages::new(!args.no_progress), worst: Worst::default() };
+    let mut watcher = Hunter { stages: Stages::new(!args.no_progress), worst: Worst::default(), confirmed: 0 };
     let hunted = match hunt(&request, &mut watcher) {
         Ok(hunted) => hunted,
         Err(error) => {
@@ -127,6 +128,8 @@ fn request(args: &CheckArgs, folder: &Path, begun: Instant) -> anyhow::Result<Hu
 struct Hunter {
     stages: Stages,
     worst: Worst,
+    /// How many violations have happened so far.
+    confirmed: usize,
 }
 
 /// The most harmful violation that has happened so far.
@@ -156,7 +159,7 @@ impl Worst {
         let Some((harm, what)) = &self.0 else { return best("confirmed", confirmed as u64) };
         let harm = harm.map(|harm| format!(" ({harm})")).unwrap_or_default();
         let more = if confirmed > 1 { format!(", and {} more", confirmed - 1) } else { String::new() };
-        format!("; best so far: confirmed{harm} {what}{more}")
+        format!("; best: confirmed{harm} {what}{more}")
     }
 }
 
@@ -169,15 +172,20 @@ impl Observer for Hunter {
 impl HuntObserver for Hunter {
     fn at(&mut self, stage: Stage) {
         match stage {
-            Stage::Recording => self.stages.say("recording", String::new()),
-            Stage::Climbing(progress) => self.stages.show(&progress),
+            Stage::Recording => self.stages.say("recording".to_owned()),
+            Stage::Climbing(progress) => {
+                let known = (self.confirmed > 0).then(|| self.worst.told(self.confirmed));
+                self.stages.show(&progress, known);
+            }
             Stage::Executing { done, all, confirmed } => {
+                self.confirmed = confirmed;
                 // Each of them is feasible.
                 let best = if confirmed > 0 { self.worst.told(confirmed) } else { best("feasible", all as u64) };
-                self.stages.say("executing", format!("{done} of {all} witnesses{best}"));
+                self.stages.say(format!("executing: {done} of {}{best}", counted(all as u64, "witness")));
             }
             Stage::Exploring { runs, confirmed } => {
-                self.stages.say("exploring", format!("{runs} runs{}", self.worst.told(confirmed)));
+                self.confirmed = confirmed;
+                self.stages.say(format!("exploring: {}{}", counted(runs, "run"), self.worst.told(confirmed)));
             }
             _ => {}
         }
@@ -188,18 +196,20 @@ impl HuntObserver for Hunter {
             return;
         };
         let harm = confirmation.harm.as_ref().map(|harm| harm.kind);
-        let variable = shown(&shortened(&first.location, LONGEST_NAME));
+        let variable = shown(&shortened(&plain_name(&first.location), LONGEST_NAME));
         let what = format!("{} on {variable}", caught.finding.triple.pattern.name());
         self.worst.heard(harm, what);
     }
 
     fn recorded(&mut self, outcome: &RecordOutcome) {
-        if let Some(output) = &outcome.output {
-            let mut stderr = std::io::stderr().lock();
-            // Whoever closed it does not want it.
-            let _ = stderr.write_all(&output.stdout).and_then(|()| stderr.write_all(&output.stderr));
-        }
-        tell(outcome);
+        self.stages.aside(|| {
+            if let Some(output) = &outcome.output {
+                let mut stderr = std::io::stderr().lock();
+                // Whoever closed it does not want it.
+                let _ = stderr.write_all(&output.stdout).and_then(|()| stderr.write_all(&output.stderr));
+            }
+            tell(outcome);
+        });
     }
 }
 
@@ -215,11 +225,11 @@ mod tests {
             worst.heard(harm, what.to_owned());
             worst.told(confirmed)
         };
-        assert_eq!(hear(None, "RWW on a", 1), "; best so far: confirmed RWW on a");
-        assert_eq!(hear(Some(HarmKind::Benign), "RWW on a", 1), "; best so far: confirmed (benign) RWW on a");
-        assert_eq!(hear(None, "RWR on b", 2), "; best so far: confirmed RWR on b, and 1 more");
-        assert_eq!(hear(Some(HarmKind::Exit), "RWR on b", 2), "; best so far: confirmed (exit) RWR on b, and 1 more");
-        assert_eq!(hear(Some(HarmKind::State), "WRW on c", 3), "; best so far: confirmed (exit) RWR on b, and 2 more");
-        assert_eq!(hear(Some(HarmKind::Crash), "WRW on c", 3), "; best so far: confirmed (crash) WRW on c, and 2 more");
+        assert_eq!(hear(None, "RWW on a", 1), "; best: confirmed RWW on a");
+        assert_eq!(hear(Some(HarmKind::Benign), "RWW on a", 1), "; best: confirmed (benign) RWW on a");
+        assert_eq!(hear(None, "RWR on b", 2), "; best: confirmed RWR on b, and 1 more");
+        assert_eq!(hear(Some(HarmKind::Exit), "RWR on b", 2), "; best: confirmed (exit) RWR on b, and 1 more");
+        assert_eq!(hear(Some(HarmKind::State), "WRW on c", 3), "; best: confirmed (exit) RWR on b, and 2 more");
+        assert_eq!(hear(Some(HarmKind::Crash), "WRW on c", 3), "; best: confirmed (crash) WRW on c, and 2 more");
     }
 }

@@ -77,10 +77,14 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<Exit> {
     let is_installed = installation(&mut findings);
     findings.heading("compilers");
     let scratch = tempfile::tempdir()?;
-    let compiled = compilers(&mut findings, scratch.path());
+    // Without its own files no compiler could be of use, and none is to blame.
+    let compiled = is_installed && compilers(&mut findings, scratch.path());
+    if !is_installed {
+        findings.say(State::Poor, "not tried, since interloper itself is not complete", "");
+    }
     findings.heading("system");
     system(&mut findings);
-    if is_installed && compiled {
+    if compiled {
         recording(&mut findings, scratch.path());
     }
     if let Some(program) = &args.program {

@@ -5,7 +5,7 @@ use crate::delivery::{sources, wants_colour};
 use crate::exit::Exit;
 use crate::output::Target;
 use crate::results::{self, StoredFinding};
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use interloper_report::explain::{self, TOPICS};
 use interloper_report::result::Finding;
 use interloper_report::{stored, text};
@@ -17,7 +17,7 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
         (Some(subject), None) if StoredFinding::is_meant_by(subject) => finding(subject)?,
         (Some(subject), None) => {
             let topics: Vec<&str> = TOPICS.iter().map(|topic| topic.name).collect();
-            bail!("{subject}: found neither the id of a finding nor one of: {}", topics.join(", "));
+            bail!("{subject}: found neither the id of a finding (ID, or RESULT:ID) nor one of: {}", topics.join(", "));
         }
     };
     Target::Stdout.write_text(&rendered)?;
@@ -27,10 +27,7 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<Exit> {
 /// A finding, and what its verdict and its pattern mean.
 fn finding(subject: &str) -> anyhow::Result<String> {
     let (path, id) = results::place(subject)?;
-    let name = path.display();
-    let document = std::fs::read_to_string(&path).with_context(|| format!("{name}: cannot read"))?;
-    let document = serde_json::from_str(&document).with_context(|| format!("{name}: found no result of interloper"))?;
-    let all = stored::findings(&document);
+    let all = stored::findings(&results::document(&path)?);
     let finding = results::choose(&path, &id, all.iter(), |finding: &Finding| &finding.id)?;
     let sources = sources();
     let mut rendered = text::render_finding(finding, &text::Options::new(&sources, wants_colour()));

@@ -6,6 +6,7 @@ use crate::exit::Exit;
 use crate::message;
 use crate::recording::{Recorded, Unrecordable, Watcher, departure, launch, tell};
 use crate::results::StoredFinding;
+use crate::store;
 use anyhow::{Context as _, bail};
 use interloper_ladder::Trace;
 use interloper_recorder::{Effort, RecordOutcome, RecordRequest, record};
@@ -16,7 +17,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 pub(crate) fn run(args: &ReplayArgs) -> anyhow::Result<Exit> {
-    let Some(subject) = &args.schedule else { return replay_finding(args, StoredFinding::worst()?) };
+    let Some(subject) = args.schedule.as_ref().filter(|subject| !store::is_latest(Path::new(subject))) else {
+        return replay_finding(args, StoredFinding::worst()?);
+    };
     match subject.to_str().filter(|text| StoredFinding::is_meant_by(text) && !Path::new(text).exists()) {
         Some(id) => replay_finding(args, StoredFinding::find(id)?),
         None => replay_schedule(args, subject),

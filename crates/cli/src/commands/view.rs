@@ -29,10 +29,8 @@ pub(crate) fn run(args: &ViewArgs) -> anyhow::Result<Exit> {
 
 /// The result that is meant: a file, the number of a stored one, or the latest.
 fn find(given: Option<&Path>) -> anyhow::Result<PathBuf> {
-    let Some(given) = given else {
-        let Some(latest) = store::latest_result() else {
-            bail!("no result given, and there is none yet; `interloper check` makes one");
-        };
+    let Some(given) = given.filter(|given| !store::is_latest(given)) else {
+        let Some(latest) = store::latest_result() else { bail!(store::no_result()) };
         // The page goes beside the result, not beside the link to it.
         let path = std::fs::read_link(&latest).ok().and_then(|link| Some(latest.parent()?.join(link)));
         return Ok(path.unwrap_or(latest));

@@ -25,6 +25,12 @@ impl Folder {
         self.0.path().join(name)
     }
 
+    /// A text that may name this folder, as it would be if it were called `FOLDER`.
+    #[allow(dead_code)]
+    pub(crate) fn anonymous(&self, text: &str) -> String {
+        text.replace(&self.0.path().display().to_string(), "FOLDER")
+    }
+
     pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         fs::write(self.path(name), content).unwrap();
     }

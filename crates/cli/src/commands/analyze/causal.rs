@@ -56,7 +56,7 @@ pub(super) fn analyse(
     options.limits.deadline = args.effort.budget.map(|budget| begun + budget);
     options.limits.stop = Some(interrupt::flag());
     let stages = Stages::new(!args.no_progress);
-    let climbed = climb(&trace, &options, &|progress| stages.show(&progress));
+    let climbed = climb(&trace, &options, &|progress| stages.show(&progress, None));
     drop(stages);
     let climb = match climbed {
         Ok(climb) => climb,
@@ -64,7 +64,7 @@ pub(super) fn analyse(
     };
     let mut notes = pass.notes();
     note_regions(args, climb.census.regions, &mut notes);
-    let document = findings::document(&trace, &climb, args.explain_infeasible, notes);
+    let document = findings::document(&trace, &climb, sources, args.explain_infeasible, notes);
     let fail_on = args.fail_on.map_or(Verdict::Feasible, Verdict::from);
     Ok(Analysed { interrupted: pass.interrupted || interrupt::requested(), found: Found::AtLeast(fail_on), document })
 }
