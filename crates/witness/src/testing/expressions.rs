@@ -20,7 +20,7 @@ impl Simulation {
     pub(super) fn bind(&mut self, thread: u32, op: Op, value: u8) {
         let dice = value >> 5;
         match op {
-            Op::Write(_) if dice % 2 == 0 => {
+            Op::Write(_) if dice.is_multiple_of(2) => {
                 let expr = self.expression(thread, u32::from(value) >> 2);
                 self.push(thread, Op::Bind { expr, of: BoundValue::Written });
             }
