@@ -208,6 +208,19 @@ fn unbound(trace: &Trace) -> Trace {
     trace
 }
 
+/// A program that is scheduled as a schedule of the model says makes the accesses that this has, one by one.
+fn follows(code: &Code, trace: &Trace, points: &[Option<Point>], dice: &[(u8, u8)]) -> Result<(), TestCaseError> {
+    let program = Program::new(&trace.events, &trace.tables, InitialValues::Zero);
+    let mut machine = Machine::new(code);
+    let order = super::walk(&program, dice);
+    for &event in &order {
+        let point = points[event].expect("an access");
+        let done = machine.step(point.0, &mut |_| {}).map(|done| done.at);
+        prop_assert_eq!(done, Some(point), "{:?} {:?}", order, trace);
+    }
+    Ok(())
+}
+
 #[test]
 fn what_the_model_admits_the_program_can_do() {
     let code = prop_oneof![
@@ -219,8 +232,9 @@ fn what_the_model_admits_the_program_can_do() {
     let counts = Cell::new([0; 3]);
     let config = ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() };
     TestRunner::new(config)
-        .run(&(code, dice), |(code, dice)| {
+        .run(&(code, dice, super::dice()), |(code, dice, walk)| {
             let (trace, points) = record(&code, &dice);
+            follows(&code, &trace, &points, &walk)?;
             let mut truth = BTreeSet::new();
             shown(&Machine::new(&code), &mut Vec::new(), &mut truth);
             let (with, without) = (feasible(&trace), feasible(&unbound(&trace)));
