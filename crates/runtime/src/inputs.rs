@@ -9,7 +9,7 @@
 
 use crate::call::Call;
 use crate::log::{self, header};
-use crate::sys::{self, syscall};
+use crate::sys::syscall;
 use crate::thread::{Guarded, Thread, load};
 use hashbrown::HashMap;
 use interloper_wire::Kind;
@@ -139,20 +139,27 @@ fn write_number(place: &mut [u8], number: u32) {
     }
 }
 
-crate::call::interpose! {
-    fn getpid / 0 () -> libc::pid_t = |call, pc| {
-        let id = syscall!(libc::SYS_getpid) as libc::pid_t;
-        number(&mut call, "pid", u64::from(id.unsigned_abs()), 4, pc);
-        id
-    };
-    fn getppid / 0 () -> libc::pid_t = |call, pc| {
-        let id = syscall!(libc::SYS_getppid) as libc::pid_t;
-        number(&mut call, "pid", u64::from(id.unsigned_abs()), 4, pc);
-        id
-    };
-    fn gettid / 0 () -> libc::pid_t = |call, pc| {
-        let id = sys::thread_id();
-        number(&mut call, "tid", u64::from(id.unsigned_abs()), 4, pc);
-        id
-    };
+/// Exports functions that tell a number of the system's. It is no reason to switch.
+macro_rules! tells_number {
+    ($($name:ident = $source:literal, $call:expr;)*) => {$(
+        const _: () = {
+            unsafe extern "C-unwind" fn implementation(pc: usize) -> libc::pid_t {
+                // SAFETY: no arguments; a `Call` is proof of the token.
+                unsafe {
+                    let id = syscall!($call) as libc::pid_t;
+                    if let Some(mut call) = Call::enter_quietly() {
+                        number(&mut call, $source, u64::from(id.unsigned_abs()), size_of_val(&id), pc);
+                    }
+                    id
+                }
+            }
+            crate::call::export_with_pc! { fn $name / 0 = implementation; }
+        };
+    )*};
+}
+
+tells_number! {
+    getpid = "pid", libc::SYS_getpid;
+    getppid = "pid", libc::SYS_getppid;
+    gettid = "tid", libc::SYS_gettid;
 }
