@@ -151,3 +151,15 @@ impl Drop for Stages {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{best, counted};
+
+    #[test]
+    fn what_is_counted() {
+        let all = [counted(1, "run"), counted(2, "run"), counted(1, "witness"), counted(0, "witness")];
+        assert_eq!(all, ["1 run", "2 runs", "1 witness", "0 witnesses"]);
+        assert_eq!([best("feasible", 0), best("feasible", 3)], ["; nothing found yet", "; best: feasible (3)"]);
+    }
+}

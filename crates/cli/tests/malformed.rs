@@ -305,6 +305,15 @@ fn crc32(bytes: &[u8]) -> u32 {
     })
 }
 
+/// Before anything is run for it, or kept.
+#[test]
+fn an_output_that_cannot_be_written_is_refused_first() {
+    let folder = Folder::new();
+    let run = folder.run(&["check", "-o", "missing/result.json", "--", "./nothing"]);
+    assert_eq!(run.refused(), "error: missing/result.json: cannot write: No such file or directory (os error 2)");
+    assert_eq!(folder.names(), [""; 0]);
+}
+
 #[test]
 fn no_file_to_read() {
     let folder = Folder::new();

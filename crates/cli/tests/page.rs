@@ -148,6 +148,7 @@ fn the_demo_in_a_browser() {
         "Harm: the program exited with status 1; in a serial order it exited with status 0. No serial order explains \
          what was read."
     );
+    assert_eq!(chromium.text(".who.local"), "main.1 in deposit, one activation of a function");
     assert_eq!(chromium.text(".access.first .what"), "(1) main.1 reads account.balance 0");
     assert_eq!(chromium.text(".access.remote .what"), "(2) main.2 writes account.balance 20");
     assert_eq!(chromium.text(".access.second .what"), "(3) main.1 writes account.balance 100");

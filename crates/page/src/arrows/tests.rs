@@ -114,6 +114,9 @@ fn readers_and_writers() {
         drawn("A lock m; A unlock m; B share m; C share m; B unshare m; C unshare m; A lock m; A unlock m; B share m"),
         ["1>2 lock", "1>3 lock", "4>6 lock", "5>6 lock", "7>8 lock"]
     );
+    // Whoever comes after the readers comes after whom they came after.
+    let between = "A lock m; A unlock m; B share m; B unshare m; C lock m";
+    assert_eq!(drawn(between), ["1>2 lock", "3>4 lock"]);
     assert_eq!(drawn("A share m; A unshare m; B share m"), NONE, "readers do not wait for readers");
 }
 
@@ -125,6 +128,7 @@ fn condition_variables() {
     assert_eq!(wakes("B signal c; A lock m; A wait c; A woken c spurious"), NONE, "nobody waited yet");
     assert_eq!(wakes("A lock m; A wait c; B signal d; A woken c"), NONE, "another condition");
     assert_eq!(wakes("A lock m; A wait c; B signal c; A woken c late"), NONE, "its time was up");
+    assert_eq!(wakes("A lock m; A wait c; B broadcast c; A woken c late"), NONE, "its time was up all the same");
     let two = "A lock m; A wait c; B lock m; B wait c";
     // Each signal wakes one, and the first to wake is whom the first signal woke.
     assert_eq!(
