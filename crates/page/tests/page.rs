@@ -358,7 +358,7 @@ fn damaged_results_are_refused_or_survived() {
     assert!(Page::new("x", "{").is_err());
     assert!(Page::new("x", "{\"schema\": 1}").is_err());
     let error = Page::new("x", "{\"schema\": \"\\u001b[31m\"}").unwrap_err().to_string();
-    assert_eq!(error, "found schema \\u{1b}[31m, expected interloper.result/1");
+    assert_eq!(error, "found schema \\u{1b}[31m, expected interloper.result/1: another version of interloper made it");
     // Nonsense in every field, as far as the types go.
     let html = page("", |result| {
         let finding = &mut result["findings"][0];
