@@ -309,7 +309,7 @@ fn crc32(bytes: &[u8]) -> u32 {
 #[test]
 fn an_output_that_cannot_be_written_is_refused_first() {
     let folder = Folder::new();
-    let run = folder.run(&["check", "-o", "missing/result.json", "--", "./nothing"]);
+    let run = folder.run(["check", "-o", "missing/result.json", "--", "./nothing"]);
     assert_eq!(run.refused(), "error: missing/result.json: cannot write: No such file or directory (os error 2)");
     assert_eq!(folder.names(), [""; 0]);
 }
