@@ -145,7 +145,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) runs: u64,
     /// How far to leave the paths of the recorded run: off, a number of runs, or exhaust
-    #[arg(long, value_name = "off|N|exhaust", default_value = "32", value_parser = explore)]
+    #[arg(long, value_name = "off|N|exhaust", default_value = "48", value_parser = explore)]
     pub(crate) explore: Explore,
     /// Who decides which thread runs while the program is recorded
     #[arg(long, default_value = "run-ahead")]

@@ -26,7 +26,7 @@ fn check(program: &Path, runtime: &Path) -> Result<(), String> {
     let folder = Folder::new();
     compile(program, runtime, &expect, &folder)?;
     let is_broken = program.parent().unwrap().ends_with("fail");
-    let explore = if is_broken { "20" } else { "4" };
+    let explore = expect.get("explore").unwrap_or(if is_broken { "20" } else { "4" });
     let mut command = interloper(runtime);
     command.args(["check", "--format", "json", "--budget", "90s", "--explore", explore, "--", "./program"]);
     let (status, result) = run(command, &expect, &folder)?;

@@ -31,7 +31,7 @@ impl Outcome {
     }
 }
 
-const KEYS: [&str; 18] = [
+const KEYS: &[&str] = &[
     "std",
     "libs",
     "args",
@@ -47,6 +47,7 @@ const KEYS: [&str; 18] = [
     "violated",
     "benign",
     "tsan",
+    "explore",
     "gap",
     "harm-gap",
     "note",
