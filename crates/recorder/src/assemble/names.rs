@@ -41,10 +41,13 @@ struct Recent {
     location: LocationId,
 }
 
-const RECENT: usize = 1024;
+/// A megabyte and a half: large arrays that are scanned again and again find their place in it.
+const RECENT: usize = 1 << 16;
 
+/// Neighbours stand beside each other, so that a scan of memory is one of this table, too.
 fn recent_slot(address: u64) -> usize {
-    (address ^ address >> 10) as usize % RECENT
+    let (cell, byte) = (address >> 3, address & 7);
+    (cell ^ cell >> 16 ^ byte << 13) as usize % RECENT
 }
 
 #[derive(Debug)]
