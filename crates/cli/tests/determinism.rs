@@ -88,7 +88,8 @@ static long ask(const char *what) {
         return sched_getcpu() + processor + sysconf(_SC_NPROCESSORS_ONLN);
     }
     if (!strcmp(what, "temporary")) {
-        char name[] = "./tXXXXXX";
+        char name[10] = "./t";
+        memset(name + 3, 'X', 6);
         int file = mkstemp(name);
         if (write(file, "5", 1) != 1 || lseek(file, 0, SEEK_SET) != 0) abort();
         return text_of(file);

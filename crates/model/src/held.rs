@@ -58,11 +58,12 @@ impl HeldLocks {
             self.locks.pop();
             return LockChange::Released { lock, mode, nested: true };
         }
-        self.release_inner(lock)
+        self.release_any(lock)
     }
 
+    /// The same for one that is not the last, or was taken several times.
     #[inline(never)]
-    fn release_inner(&mut self, lock: LockId) -> LockChange {
+    fn release_any(&mut self, lock: LockId) -> LockChange {
         let Some(at) = self.position(lock) else { return LockChange::None };
         if self.locks[at].depth > 1 {
             self.locks[at].depth -= 1;

@@ -33,8 +33,8 @@ pub trait EventSource {
 
 /// Takes events one at a time, straight from where they are read.
 ///
-/// A batch is simpler; this is for where every nanosecond counts. With reading, checking and analysing
-/// compiled into one loop, which operation comes next is mispredicted once and not three times.
+/// A batch is simpler; this is for where every nanosecond counts. With checking and analysing, and in STD reading as
+/// well, compiled into one loop, which operation comes next is mispredicted once and not several times.
 pub trait Visitor {
     /// Takes an event; `false` if it wants no more. `tables` holds the names the event refers to.
     fn visit(&mut self, event: &Event, tables: &Tables) -> bool;

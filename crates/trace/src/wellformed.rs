@@ -102,6 +102,17 @@ impl LockState {
         self.readers.as_ref().and_then(|readers| readers.get(&thread)).copied().unwrap_or(0)
     }
 
+    /// Gives back one level that a thread holds in shared mode, if it does.
+    fn release_shared(&mut self, thread: ThreadId) -> bool {
+        let Some(readers) = &mut self.readers else { return false };
+        let Some(depth) = readers.get_mut(&thread) else { return false };
+        *depth -= 1;
+        if *depth == 0 {
+            readers.remove(&thread);
+        }
+        true
+    }
+
     fn other_reader(&self, thread: ThreadId) -> Option<ThreadId> {
         // The least one, so that messages do not depend on hashing.
         self.readers.as_ref()?.keys().copied().filter(|&reader| reader != thread).min()
@@ -293,24 +304,12 @@ impl WellFormed {
 
     #[inline]
     fn release(&mut self, thread: ThreadId, lock: LockId, mode: LockMode, tables: &Tables) -> Result<(), Box<Breach>> {
-        let state = self.lock(lock, tables);
-        match mode {
-            LockMode::Exclusive if state.depth > 0 && state.owner == thread.raw() => {
-                state.depth -= 1;
-                return Ok(());
-            }
-            LockMode::Shared => {
-                if let Some(readers) = &mut state.readers
-                    && let Some(depth) = readers.get_mut(&thread)
-                {
-                    *depth -= 1;
-                    if *depth == 0 {
-                        readers.remove(&thread);
-                    }
-                    return Ok(());
-                }
-            }
-            LockMode::Exclusive => {}
+        let is_held = match mode {
+            LockMode::Exclusive => self.release_own(thread, lock),
+            LockMode::Shared => self.lock(lock, tables).release_shared(thread),
+        };
+        if is_held {
+            return Ok(());
         }
         let shared = if mode == LockMode::Shared { " in shared mode" } else { "" };
         breach(

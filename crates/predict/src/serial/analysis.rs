@@ -4,7 +4,7 @@ use super::descendants::{Descendants, Edge, SlotOf};
 use super::sources::{Source, Sources};
 use super::{Conflict, Cycle, Transaction};
 use interloper_model::{Nesting, NonNested, RegionEdge, RegionSources, Regions, access_of};
-use interloper_trace::{Event, EventIndex, LocationId, LockId, LockMode, Op, ThreadId, Wake};
+use interloper_trace::{Event, EventIndex, LocationId, LockId, LockMode, Op, RegionSource, ThreadId, Wake};
 
 /// Decides whether the observed order is conflict-serializable.
 pub struct Serializability {
@@ -97,7 +97,7 @@ impl Serializability {
     #[inline(always)]
     pub fn observe(&mut self, index: EventIndex, event: &Event) {
         if self.cycle.is_some() {
-            return self.observe_rest(index, event);
+            return self.count(index, event);
         }
         match event.op {
             Op::Read(access) => {
@@ -119,8 +119,7 @@ impl Serializability {
                 self.lock(lock).release = to;
             }
             Op::RegionBegin(region) => {
-                if self.regions.begin(event.thread, region.source) == RegionEdge::Outermost {
-                    self.regions_seen += 1;
+                if self.begins(event.thread, region.source) {
                     self.begin_region(event.thread, index);
                 }
                 self.arrive(index, event.thread);
@@ -135,34 +134,40 @@ impl Serializability {
         }
     }
 
-    /// The same for any event.
+    /// An event of another kind.
     #[inline(never)]
     fn observe_rest(&mut self, index: EventIndex, event: &Event) {
-        let mut ends = false;
-        match event.op {
-            Op::RegionBegin(region) if self.regions.begin(event.thread, region.source) == RegionEdge::Outermost => {
-                self.regions_seen += 1;
-                self.begin_region(event.thread, index);
-            }
-            Op::RegionEnd(region) => {
-                ends = self.regions.end(event.thread, region.source) == RegionEdge::Outermost;
-            }
-            _ => {
-                self.nesting.follow(index, event);
-            }
-        }
-        if self.cycle.is_some() {
-            return;
-        }
+        self.nesting.follow(index, event);
         let to = self.arrive(index, event.thread);
         match access_of(&event.op) {
             Some((location, kind)) if kind.writes() => self.write(to, location),
             Some((location, _)) => self.read(to, location),
             None => self.synchronise(to, event),
         }
-        if ends {
-            self.end_region(event.thread);
+    }
+
+    /// An event after the first cycle: what is said besides the answer is about the whole trace.
+    #[inline(never)]
+    fn count(&mut self, index: EventIndex, event: &Event) {
+        match event.op {
+            Op::RegionBegin(region) => {
+                self.begins(event.thread, region.source);
+            }
+            Op::RegionEnd(region) => {
+                self.regions.end(event.thread, region.source);
+            }
+            _ => {
+                self.nesting.follow(index, event);
+            }
         }
+    }
+
+    /// Whether an outermost region begins, which is counted.
+    #[inline]
+    fn begins(&mut self, thread: ThreadId, source: RegionSource) -> bool {
+        let is_outermost = self.regions.begin(thread, source) == RegionEdge::Outermost;
+        self.regions_seen += u64::from(is_outermost);
+        is_outermost
     }
 
     /// The event as the end of edges, and as the source of later ones.

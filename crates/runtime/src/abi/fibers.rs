@@ -1,8 +1,8 @@
 //! Fibers: stacks that a program switches between by itself, and tells of.
 //!
 //! What a fiber does is done by the thread that runs it. That is who holds its locks, as far as those are the
-//! system's, and who is ordered before and after others; where a fiber goes from one thread to another, whatever it is handed
-//! over by is recorded as everything else is. But the functions it is in are its own: a switch leaves all of them, in
+//! system's, and who is ordered before and after others; where a fiber goes from one thread to another, whatever it
+//! is handed over by is recorded as everything else is. But the functions it is in are its own: a switch leaves all of them, in
 //! the log, and comes back into those of the other, so that no function region goes on across a switch. And what
 //! lies on its stack is memory like any other, wherever the program has got it from.
 

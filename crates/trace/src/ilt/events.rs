@@ -143,11 +143,11 @@ impl OpenEvents {
             }
             let last = self.ready.min(self.next + (most - visited));
             let batch = &self.batch[self.next..last];
-            let wanted = batch.iter().position(|event| !visitor.visit(event, tables));
-            let given = wanted.map_or(batch.len(), |refused| refused + 1);
+            let last_wanted = batch.iter().position(|event| !visitor.visit(event, tables));
+            let given = last_wanted.map_or(batch.len(), |last| last + 1);
             self.next += given;
             visited += given;
-            if wanted.is_some() {
+            if last_wanted.is_some() {
                 break;
             }
         }
